@@ -1,0 +1,3 @@
+//! mgpu, what people type.
+
+fn main() {}

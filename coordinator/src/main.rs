@@ -1,0 +1,3 @@
+//! mgpud, the coordinator daemon of a node.
+
+fn main() {}

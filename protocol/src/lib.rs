@@ -1,0 +1,1 @@
+//! The shared pages and the socket messages: the only thing that shim and coordinator both know.

@@ -1,0 +1,1 @@
+//! libmgpu_shim.so: exports, resolver and adapters. It decides nothing.

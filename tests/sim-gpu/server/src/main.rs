@@ -1,0 +1,3 @@
+//! The server process around the model of a simulated GPU.
+
+fn main() {}
