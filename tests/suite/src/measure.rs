@@ -1,0 +1,103 @@
+//! A measured window: who had the device between two snapshots of the witness, and whether the run is valid.
+//!
+//! A run is invalid only if clients' and server's run delay that fell into device-idle time exceeds 0.3 % of the window while
+//! `mgpud` used under 5 % of a core (DESIGN §10). That is decided from samples taken every few milliseconds, before anybody
+//! looks at the shares, and printed first.
+
+use crate::node::Node;
+use crate::schedstat;
+use crate::witness::Witness;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// Part of the window, in parts per million, that may be lost to run delay before a run is invalid.
+const DELAY_PPM: u64 = 3_000;
+/// CPU of `mgpud`, in parts per million of a core, above which a bad run is its own fault, not noise.
+const DAEMON_CPU_PPM: u64 = 50_000;
+/// Distance of the samples that join run delay with idle time.
+const SAMPLE: Duration = Duration::from_millis(20);
+
+/// What was seen in one window.
+#[derive(Clone, Debug)]
+pub struct Window {
+    /// Length by the model's clock, ns.
+    pub elapsed_ns: u64,
+    /// Device time by pid, ns.
+    pub busy_ns: BTreeMap<u32, u64>,
+    /// Device time of all, ns.
+    pub device_busy_ns: u64,
+    /// Run delay of clients and server that fell into device-idle time, ns.
+    pub delay_in_idle_ns: u64,
+    /// CPU time of `mgpud`, ns.
+    pub daemon_cpu_ns: u64,
+    /// Snapshot at the end.
+    pub last: Witness,
+}
+
+impl Window {
+    /// False if the machine, not mgpu, disturbed this run.
+    #[must_use]
+    pub fn valid(&self) -> bool {
+        let noisy = self.delay_in_idle_ns * 1_000_000 > self.elapsed_ns * DELAY_PPM;
+        let daemon_quiet = self.daemon_cpu_ns * 1_000_000 < self.elapsed_ns * DAEMON_CPU_PPM;
+        !(noisy && daemon_quiet)
+    }
+
+    /// Device time of `pid` in percent of the window.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss, reason = "nanoseconds of a test run fit 53 bits")]
+    pub fn percent(&self, pid: u32) -> f64 {
+        self.busy_ns.get(&pid).copied().unwrap_or(0) as f64 * 100.0 / self.elapsed_ns as f64
+    }
+}
+
+/// Measures device `index` of `node` for `length` while `pids` run.
+#[must_use]
+pub fn window(node: &Node, index: usize, pids: &[u32], length: Duration) -> Window {
+    let watched: Vec<u32> = pids.iter().copied().chain([node.sim_pid()]).collect();
+    let delay = |watched: &[u32]| watched.iter().map(|pid| schedstat::of(*pid).delayed_ns).sum::<u64>();
+    let daemon_before = node.daemon_cpu_ns();
+    let first = node.witness();
+    let start = Instant::now();
+    let (mut last, mut delayed, mut delay_in_idle_ns) = (first.clone(), delay(&watched), 0);
+    while start.elapsed() < length {
+        std::thread::sleep(SAMPLE.min(length.saturating_sub(start.elapsed())));
+        let (now, delayed_now) = (node.witness(), delay(&watched));
+        let idle = now.devices[index].idle_ns - last.devices[index].idle_ns;
+        delay_in_idle_ns += idle.min(delayed_now.saturating_sub(delayed));
+        (last, delayed) = (now, delayed_now);
+    }
+    Window {
+        elapsed_ns: last.now_ns - first.now_ns,
+        busy_ns: last.busy_since(&first, index),
+        device_busy_ns: last.devices[index].busy_ns - first.devices[index].busy_ns,
+        delay_in_idle_ns,
+        daemon_cpu_ns: node.daemon_cpu_ns() - daemon_before,
+        last,
+    }
+}
+
+/// Measures until a run is valid, three times at most; `report` is told each validity before the result is read.
+///
+/// # Panics
+/// If two of three runs are invalid: the machine is too busy to judge.
+#[must_use]
+pub fn valid_window(node: &Node, index: usize, pids: &[u32], length: Duration) -> Window {
+    let mut invalid = 0;
+    loop {
+        let window = window(node, index, pids, length);
+        eprintln!(
+            "validity: {} (run delay in idle {} us of {} ms, mgpud {} us CPU, {} invalid so far)",
+            if window.valid() { "valid" } else { "INVALID" },
+            window.delay_in_idle_ns / 1000,
+            window.elapsed_ns / 1_000_000,
+            window.daemon_cpu_ns / 1000,
+            invalid
+        );
+        if window.valid() {
+            return window;
+        }
+        invalid += 1;
+        assert!(invalid < 2, "two runs of at most three were invalid: the machine is too busy to judge");
+    }
+}

@@ -1,0 +1,221 @@
+//! One simulated node: a server of simulated GPUs and a coordinator in a temporary folder. Everything dies with it.
+
+use crate::tenant::{Program, Tenant};
+use crate::wait;
+use crate::witness::Witness;
+use crate::{paths, schedstat};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use tempfile::TempDir;
+
+/// What the node is like.
+#[derive(Clone, Debug)]
+pub struct NodeOptions {
+    /// Profile of the simulated GPU, by name.
+    pub profile: String,
+    /// Seed of the profile's jitter and of the device UUIDs.
+    pub seed: u64,
+    /// Number of devices.
+    pub devices: u32,
+    /// Text appended to the coordinator's configuration file.
+    pub config: String,
+}
+
+impl Default for NodeOptions {
+    fn default() -> Self {
+        Self { profile: "default".to_owned(), seed: 1, devices: 1, config: String::new() }
+    }
+}
+
+/// A running node.
+pub struct Node {
+    folder: TempDir,
+    sim: Child,
+    daemon: Option<Child>,
+    options: NodeOptions,
+}
+
+impl Node {
+    /// Starts the server and the coordinator and waits until both answer.
+    ///
+    /// # Panics
+    /// If one of them ends or doesn't answer; its log is in the message.
+    #[must_use]
+    pub fn start(options: NodeOptions) -> Self {
+        let mut node = Self::without_daemon(options);
+        node.start_daemon();
+        node
+    }
+
+    /// Starts the server alone.
+    ///
+    /// # Panics
+    /// As [`Node::start`].
+    #[must_use]
+    pub fn without_daemon(options: NodeOptions) -> Self {
+        let folder = tempfile::Builder::new().prefix("mgpu-node-").tempdir().expect("a temporary folder");
+        let log = std::fs::File::create(folder.path().join("sim.log")).expect("sim.log");
+        let sim = Command::new(paths::release("mgpu-sim"))
+            .arg("serve")
+            .arg("--socket")
+            .arg(folder.path().join("sim.sock"))
+            .args(["--profile", &options.profile, "--seed", &options.seed.to_string()])
+            .args(["--devices", &options.devices.to_string()])
+            .stdout(log.try_clone().expect("a second handle"))
+            .stderr(log)
+            .spawn()
+            .expect("mgpu-sim starts");
+        let node = Self { folder, sim, daemon: None, options };
+        wait::until("mgpu-sim's socket", || node.try_witness());
+        node
+    }
+
+    /// Starts (or starts again) the coordinator.
+    ///
+    /// # Panics
+    /// If it ends before it answers.
+    pub fn start_daemon(&mut self) {
+        let mut config = format!("nvml = \"{}\"\n", paths::sim_lib().join("libnvidia-ml.so.1").display());
+        let _ = writeln!(config, "{}", self.options.config);
+        std::fs::write(self.file("mgpud.toml"), config).expect("mgpud.toml");
+        let log = std::fs::File::options().create(true).append(true).open(self.file("mgpud.log")).expect("mgpud.log");
+        let mut command = Command::new(paths::release("mgpud"));
+        command
+            .arg("--config")
+            .arg(self.file("mgpud.toml"))
+            .arg("--runtime-dir")
+            .arg(self.runtime_dir())
+            .env("MGPU_SIM_SOCKET", self.file("sim.sock"))
+            .stdout(Stdio::null())
+            .stderr(log);
+        self.daemon = Some(command.spawn().expect("mgpud starts"));
+        wait::until("mgpud's control socket", || {
+            if let Some(status) = self.daemon.as_mut().and_then(|d| d.try_wait().ok().flatten()) {
+                panic!("mgpud ended with {status}:\n{}", self.daemon_log());
+            }
+            self.mgpu().args(["version"]).output().ok().filter(|o| o.status.success())
+        });
+    }
+
+    /// Sends the coordinator a signal and waits until it has ended.
+    ///
+    /// # Panics
+    /// If no coordinator runs.
+    pub fn end_daemon(&mut self, signal: Signal) {
+        let mut daemon = self.daemon.take().expect("a coordinator runs");
+        kill(pid_of(&daemon), signal).expect("the signal is sent");
+        daemon.wait().expect("the coordinator's end");
+    }
+
+    /// Pid of the coordinator.
+    ///
+    /// # Panics
+    /// If none runs.
+    #[must_use]
+    pub fn daemon_pid(&self) -> u32 {
+        self.daemon.as_ref().expect("a coordinator runs").id()
+    }
+
+    /// Pid of the simulated GPU's server.
+    #[must_use]
+    pub fn sim_pid(&self) -> u32 {
+        self.sim.id()
+    }
+
+    /// A path in the node's folder.
+    #[must_use]
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The coordinator's runtime folder.
+    #[must_use]
+    pub fn runtime_dir(&self) -> PathBuf {
+        self.file("run")
+    }
+
+    /// What the coordinator logged so far.
+    #[must_use]
+    pub fn daemon_log(&self) -> String {
+        std::fs::read_to_string(self.file("mgpud.log")).unwrap_or_default()
+    }
+
+    /// A `mgpu` command that talks to this node and whose programs find this node's driver.
+    #[must_use]
+    pub fn mgpu(&self) -> Command {
+        let mut command = Command::new(paths::release("mgpu"));
+        self.environment(&mut command);
+        command.env("MGPU_RUNTIME_DIR", self.runtime_dir());
+        command
+    }
+
+    /// Lets `command` find this node's simulated driver.
+    pub fn environment(&self, command: &mut Command) {
+        command
+            .env("MGPU_SIM_SOCKET", self.file("sim.sock"))
+            .env("LD_LIBRARY_PATH", paths::sim_lib())
+            .env("MGPU_KERNELS", paths::workload("kernels.fatbin"));
+    }
+
+    /// Starts `program` in a tenant of its own; `settings` are arguments of `mgpu run`.
+    #[must_use]
+    pub fn run(&self, settings: &[&str], program: &Program) -> Tenant {
+        let mut command = self.mgpu();
+        command.arg("run").args(settings).arg("--").args(program.words());
+        Tenant::spawn(command, program)
+    }
+
+    /// Starts `program` on this node's driver without mgpu.
+    #[must_use]
+    pub fn run_bare(&self, program: &Program) -> Tenant {
+        let words = program.words();
+        let mut command = Command::new(&words[0]);
+        self.environment(&mut command);
+        command.args(&words[1..]);
+        Tenant::spawn(command, program)
+    }
+
+    /// The witness's snapshot.
+    ///
+    /// # Panics
+    /// If the server doesn't answer.
+    #[must_use]
+    pub fn witness(&self) -> Witness {
+        self.try_witness().unwrap_or_else(|| panic!("mgpu-sim doesn't answer: {}", read(&self.file("sim.log"))))
+    }
+
+    fn try_witness(&self) -> Option<Witness> {
+        let output = Command::new(paths::release("mgpu-sim"))
+            .args(["witness", "--json", "--socket"])
+            .arg(self.file("sim.sock"))
+            .output()
+            .ok()?;
+        serde_json::from_slice(&output.stdout).ok()
+    }
+
+    /// CPU time of the coordinator so far, ns.
+    #[must_use]
+    pub fn daemon_cpu_ns(&self) -> u64 {
+        schedstat::of(self.daemon_pid()).ran_ns
+    }
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_default()
+}
+
+fn pid_of(child: &Child) -> Pid {
+    Pid::from_raw(i32::try_from(child.id()).expect("pids fit i32"))
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        for child in self.daemon.iter_mut().chain(std::iter::once(&mut self.sim)) {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
