@@ -96,7 +96,7 @@ impl Node {
             if let Some(status) = self.daemon.as_mut().and_then(|d| d.try_wait().ok().flatten()) {
                 panic!("mgpud ended with {status}:\n{}", self.daemon_log());
             }
-            self.mgpu().args(["version"]).output().ok().filter(|o| o.status.success())
+            self.mgpu().args(["ps", "--json"]).output().ok().filter(|o| o.status.success())
         });
     }
 
