@@ -1,3 +1,3 @@
 //! mgpud, the coordinator daemon of a node.
-
+mod config;
 fn main() {}
