@@ -11,9 +11,18 @@
 pub mod entitlement;
 pub mod gate;
 pub mod layout;
+pub mod lease;
+pub mod line;
+pub mod marker;
 pub mod message;
+#[cfg(not(loom))]
+pub mod page;
+pub mod slot;
+#[cfg(not(loom))]
+pub mod socket;
 pub mod sync;
 pub mod units;
+pub mod wait;
 
 #[cfg(feature = "control")]
 pub mod control;
