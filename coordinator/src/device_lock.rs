@@ -72,7 +72,7 @@ impl LockDirectory {
 
 fn held(uuid: &str, mut file: File) -> PathError {
     let mut owner = String::new();
-    let _ = file.by_ref().take(4096).read_to_string(&mut owner);
+    let _ = Read::by_ref(&mut file).take(4096).read_to_string(&mut owner);
     let owner = owner.trim().replace('\n', ", ");
     let owner = if owner.is_empty() { "it has not said who it is" } else { &owner };
     PathError(format!("device {uuid} has a coordinator already ({owner}); a device has one, so this one does not start"))
