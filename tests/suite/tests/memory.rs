@@ -1,0 +1,100 @@
+//! The memory limit, by what the client sees and by the witness: exact, for any mix of kinds, threads and processes.
+
+use mgpu_suite::node::{Node, NodeOptions};
+use mgpu_suite::tenant::Program;
+use mgpu_suite::wait;
+use nix::sys::signal::Signal;
+
+const GIB: u64 = 1 << 30;
+/// A driver block: what a tenant's device bytes may exceed its limit by, for each context (DESIGN §7).
+const BLOCK: u64 = 2 << 20;
+
+/// Runs `alloc` in a tenant of 2 GiB; gives its JSON lines, having checked the witness's peak over all its processes.
+fn fill(settings: &[&str], args: &[&str], contexts: u64) -> Vec<serde_json::Value> {
+    let node = Node::start(NodeOptions::default());
+    let mut settings = settings.to_vec();
+    settings.extend(["--memory", "2GiB"]);
+    let mut tenant = node.run(&settings, &Program::workload("alloc", args));
+    let status = tenant.wait();
+    assert!(status.success(), "{status}: {}", tenant.errors().join("\n"));
+    let witness = node.witness();
+    let peak: u64 = witness.devices[0].processes.iter().map(|p| p.allocated_peak).sum();
+    // Peaks of several processes need not coincide, so their sum is judged only for one process.
+    if contexts == 1 {
+        assert!(peak <= 2 * GIB + BLOCK, "{args:?}: the device held {peak} bytes");
+    }
+    tenant.lines().iter().map(|l| serde_json::from_str(l).expect("a JSON line")).collect()
+}
+
+fn held(line: &serde_json::Value) -> u64 {
+    line["held_bytes"].as_u64().expect("held_bytes")
+}
+
+#[test]
+fn the_first_allocation_past_the_limit_fails_and_none_before() {
+    for kind in ["plain", "pitch", "managed"] {
+        let lines = fill(&[], &["--block-mib", "64", "--kind", kind], 1);
+        assert_eq!(held(&lines[0]), 2 * GIB, "{kind}: {}", lines[0]);
+        assert_eq!(lines[0]["error"], "CUDA_ERROR_OUT_OF_MEMORY", "{kind}");
+        assert_eq!(lines[0]["again"], "CUDA_SUCCESS", "{kind}: freed memory is usable at once");
+        assert_eq!(lines[0]["total"], 2 * GIB, "{kind}: cuMemGetInfo tells the tenant's world");
+    }
+}
+
+#[test]
+fn stream_ordered_allocations_are_limited_too() {
+    let lines = fill(&[], &["--block-mib", "64", "--kind", "async"], 1);
+    assert!(held(&lines[0]) <= 2 * GIB && held(&lines[0]) >= 2 * GIB - (256 << 20), "{}", lines[0]);
+    assert_eq!(lines[0]["error"], "CUDA_ERROR_OUT_OF_MEMORY");
+}
+
+#[test]
+fn eight_threads_with_all_kinds_stay_within_the_limit() {
+    let lines = fill(&[], &["--block-mib", "16", "--threads", "8", "--kind", "mixed", "--rounds", "3"], 1);
+    assert!(held(&lines[0]) <= 2 * GIB, "{}", lines[0]);
+    assert_eq!(lines[0]["error"], "CUDA_ERROR_OUT_OF_MEMORY");
+}
+
+#[test]
+fn small_and_odd_sizes_stay_within_the_limit() {
+    for bytes in ["1000", "70000", "1048577", "3145729"] {
+        let lines = fill(&[], &["--block-bytes", bytes, "--threads", "2", "--max-blocks", "4000"], 1);
+        assert!(held(&lines[0]) <= 2 * GIB, "{bytes}: {}", lines[0]);
+    }
+}
+
+/// Four processes of one tenant share one limit: at every moment the witness's sum stays within it.
+#[test]
+fn four_processes_share_one_limit() {
+    let node = Node::start(NodeOptions::default());
+    let mut tenant = node.run(
+        &["--memory", "2GiB"],
+        &Program::workload("alloc", &["--block-mib", "16", "--threads", "2", "--processes", "4", "--hold"]),
+    );
+    wait::until("four full processes", || {
+        let now: u64 = node.witness().devices[0].processes.iter().map(|p| p.allocated).sum();
+        assert!(now <= 2 * GIB + 4 * BLOCK, "the device held {now} bytes");
+        (tenant.lines().iter().filter(|l| *l == "full").count() == 4).then_some(())
+    });
+    let now: u64 = node.witness().devices[0].processes.iter().map(|p| p.allocated).sum();
+    assert_eq!(now, 2 * GIB, "together they hold the whole limit");
+    for process in &node.witness().devices[0].processes {
+        let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(process.pid.cast_signed()), Signal::SIGKILL);
+    }
+    tenant.wait();
+    // A dead client's memory comes back once the driver has let go of it.
+    let mut again = node.run(&["--memory", "2GiB"], &Program::workload("alloc", &["--block-mib", "64"]));
+    let result = again.result();
+    assert_eq!(held(&result), 2 * GIB);
+}
+
+#[test]
+fn a_tenant_without_a_limit_has_the_whole_device() {
+    let node = Node::start(NodeOptions::default());
+    let mut bare = node.run_bare(&Program::workload("alloc", &["--block-mib", "256"]));
+    let bare = bare.result();
+    let mut tenant = node.run(&[], &Program::workload("alloc", &["--block-mib", "256"]));
+    let with = tenant.result();
+    assert_eq!(held(&bare), held(&with));
+    assert_eq!(bare["total"], with["total"]);
+}

@@ -1,0 +1,89 @@
+//! Device time by the witness: fixed shares, fair, over corners of the simulated GPU's profile.
+//!
+//! Saturating clients, 10 s windows, one point of tolerance (DESIGN §11). Whether a run is valid is decided and printed before
+//! its result is read.
+
+use mgpu_suite::measure::{Window, valid_window};
+use mgpu_suite::node::{Node, NodeOptions};
+use mgpu_suite::tenant::{Program, Tenant};
+use std::time::Duration;
+
+const PROFILES: [&str; 3] = ["default", "fast-switch", "slow-switch"];
+const WINDOW: Duration = Duration::from_secs(10);
+/// Tolerated distance from the share, in points over 10 s.
+const POINT: f64 = 1.0;
+
+fn node(profile: &str) -> Node {
+    Node::start(NodeOptions { profile: profile.to_owned(), ..NodeOptions::default() })
+}
+
+fn saturate(node: &Node, settings: &[&str], kernel: &str) -> Tenant {
+    let mut tenant = node.run(settings, &Program::workload("saturate", &["--kernel", kernel, "--seconds", "600"]));
+    tenant.wait_ready();
+    tenant
+}
+
+/// The shares of `tenants` must be `expected`, each within a point.
+fn assert_shares(what: &str, window: &Window, tenants: &[Tenant], expected: &[f64]) {
+    let got: Vec<f64> = tenants.iter().map(|t| window.percent(t.pid())).collect();
+    eprintln!("{what}: {got:.2?}, expected {expected:?}");
+    for (share, want) in got.iter().zip(expected) {
+        assert!((share - want).abs() <= POINT, "{what}: {got:.2?} is not {expected:?} within {POINT} point");
+    }
+}
+
+fn measured(node: &Node, tenants: &[Tenant]) -> Window {
+    let pids: Vec<u32> = tenants.iter().map(Tenant::pid).collect();
+    valid_window(node, 0, &pids, WINDOW)
+}
+
+#[test]
+fn fixed_30_70_saturating_is_30_70() {
+    for profile in PROFILES {
+        for kernel in ["spin_1000us", "spin_100us"] {
+            let node = node(profile);
+            let tenants = [saturate(&node, &["--share", "30"], kernel), saturate(&node, &["--share", "70"], kernel)];
+            let window = measured(&node, &tenants);
+            assert_shares(&format!("30/70 {profile} {kernel}"), &window, &tenants, &[30.0, 70.0]);
+        }
+    }
+}
+
+#[test]
+fn fixed_30_alone_is_30_not_100() {
+    for profile in PROFILES {
+        let node = node(profile);
+        let tenants = [saturate(&node, &["--share", "30"], "spin_1000us")];
+        let window = measured(&node, &tenants);
+        assert_shares(&format!("30 alone {profile}"), &window, &tenants, &[30.0]);
+    }
+}
+
+/// Fair is equal: each within a point of the tenants' mean. What a hand-over leaves idle belongs to nobody, so the mean is
+/// what they had together, and that must be most of the device.
+#[test]
+fn fair_is_equal_for_2_3_and_5_tenants() {
+    for (profile, count) in [("default", 2_u32), ("fast-switch", 3), ("slow-switch", 5)] {
+        let node = node(profile);
+        let tenants: Vec<Tenant> = (0..count).map(|_| saturate(&node, &["--policy", "fair"], "spin_1000us")).collect();
+        let window = measured(&node, &tenants);
+        let total: f64 = tenants.iter().map(|t| window.percent(t.pid())).sum();
+        assert!(total > 90.0, "{count} tenants had only {total:.1} % of the device together");
+        let mean = total / f64::from(count);
+        assert_shares(&format!("fair {count} {profile}"), &window, &tenants, &vec![mean; count as usize]);
+    }
+}
+
+/// A share can be changed while the tenant runs.
+#[test]
+fn a_changed_share_holds_from_then_on() {
+    let node = node("default");
+    let tenants = [
+        saturate(&node, &["--share", "30", "--name", "a"], "spin_1000us"),
+        saturate(&node, &["--share", "40", "--name", "b"], "spin_1000us"),
+    ];
+    let set = node.mgpu().args(["set", "b", "--share", "60"]).output().expect("mgpu runs");
+    assert!(set.status.success(), "{}", String::from_utf8_lossy(&set.stderr));
+    let window = measured(&node, &tenants);
+    assert_shares("30/60 after a change", &window, &tenants, &[30.0, 60.0]);
+}
