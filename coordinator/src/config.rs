@@ -21,7 +21,8 @@ impl FromStr for Span {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let bad = || ParseError(format!("time \"{text}\" is not a whole number with a unit, as 50us, 100ms, 2s or 1min"));
+        let bad =
+            || ParseError(format!("time \"{text}\" is not a whole number with a unit, as 50us, 100ms, 2s or 1min"));
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
         let (number, unit) = text.split_at(digits);
         let number: u64 = number.parse().map_err(|_| bad())?;
@@ -221,8 +222,8 @@ impl Config {
     /// # Errors
     /// The file can't be read, is no TOML, has an unknown key (the nearest valid one is named) or a value out of range.
     pub(crate) fn load(path: &Path) -> Result<Self, ConfigError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|e| ConfigError(format!("configuration {}: {e}", path.display())))?;
+        let text =
+            std::fs::read_to_string(path).map_err(|e| ConfigError(format!("configuration {}: {e}", path.display())))?;
         Self::parse(&text).map_err(|e| ConfigError(format!("configuration {}: {e}", path.display())))
     }
 
@@ -254,8 +255,16 @@ impl Config {
         for (low, high, name) in [
             (self.slice_min, self.slice_max, "slice_min"),
             (self.grace_min, self.grace_max, "grace_min"),
-            (Span(Nanos::from_micros(10)), self.poll_drain, "10us <= poll_drain, the shortest distance of two looks, and it"),
-            (Span(Nanos::from_micros(10)), self.poll_holder, "10us <= poll_holder, the shortest distance of two looks, and it"),
+            (
+                Span(Nanos::from_micros(10)),
+                self.poll_drain,
+                "10us <= poll_drain, the shortest distance of two looks, and it",
+            ),
+            (
+                Span(Nanos::from_micros(10)),
+                self.poll_holder,
+                "10us <= poll_holder, the shortest distance of two looks, and it",
+            ),
         ] {
             if low.0 > high.0 {
                 return Err(ConfigError(format!("{name} is {low}, which is more than its upper bound {high}")));

@@ -75,7 +75,9 @@ fn held(uuid: &str, mut file: File) -> PathError {
     let _ = Read::by_ref(&mut file).take(4096).read_to_string(&mut owner);
     let owner = owner.trim().replace('\n', ", ");
     let owner = if owner.is_empty() { "it has not said who it is" } else { &owner };
-    PathError(format!("device {uuid} has a coordinator already ({owner}); a device has one, so this one does not start"))
+    PathError(format!(
+        "device {uuid} has a coordinator already ({owner}); a device has one, so this one does not start"
+    ))
 }
 
 fn make(path: &Path) -> Result<(), PathError> {

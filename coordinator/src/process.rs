@@ -78,7 +78,8 @@ fn peer_pidfd(socket: BorrowedFd<'_>) -> Option<OwnedFd> {
     let mut length = libc::socklen_t::try_from(size_of::<libc::c_int>()).ok()?;
     let place = std::ptr::from_mut(&mut fd).cast::<libc::c_void>();
     // SAFETY: `place` points to a c_int that lives through the call and `length` says so.
-    let status = unsafe { libc::getsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, SO_PEERPIDFD, place, &raw mut length) };
+    let status =
+        unsafe { libc::getsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, SO_PEERPIDFD, place, &raw mut length) };
     if status != 0 || fd < 0 {
         return None;
     }

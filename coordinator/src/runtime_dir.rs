@@ -96,13 +96,9 @@ pub(crate) fn listen(path: &Path, kind: SocketType, mode: u32) -> Result<OwnedFd
         Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(fail("can't be replaced", e)),
         _ => {}
     }
-    let socket = rustix::net::socket_with(
-        AddressFamily::UNIX,
-        kind,
-        SocketFlags::CLOEXEC | SocketFlags::NONBLOCK,
-        None,
-    )
-    .map_err(|e| fail("socket", e.into()))?;
+    let socket =
+        rustix::net::socket_with(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)
+            .map_err(|e| fail("socket", e.into()))?;
     let address = SocketAddrUnix::new(&fresh).map_err(|e| fail("address", e.into()))?;
     rustix::net::bind(&socket, &address).map_err(|e| fail("bind", e.into()))?;
     fs::set_permissions(&fresh, fs::Permissions::from_mode(mode)).map_err(|e| fail("mode", e))?;
