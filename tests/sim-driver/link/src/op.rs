@@ -2,7 +2,8 @@
 //!
 //! Decoding believes nothing: a slot is written by a process that may lie. It must never know who submits.
 
-use crate::types::{AllocId, EventId, FunctionId, GraphId};
+use crate::ring::{BODY, Body};
+use crate::types::{AllocId, ContextId, EventId, FunctionId, GraphId, StreamId};
 use serde::{Deserialize, Serialize};
 
 /// Which way a copy goes: it picks the engine that does it.
@@ -151,4 +152,273 @@ pub struct GraphNode {
     pub op: Op,
     /// Indices below its own.
     pub after: Vec<u32>,
+}
+
+/// One entry of the ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// Work for a stream.
+    Submit(StreamId, Op),
+    /// A host call has returned; the number came with the call.
+    HostDone(u64),
+    /// A thread has waited for work of this context: pools trim now.
+    Synchronized(ContextId),
+}
+
+/// Index of the head word in a [`Body`]: kind in bits 0–7, small arguments in 8–31, stream in 32–63.
+const HEAD: usize = 1;
+/// Index of the first argument.
+const FIRST: usize = 2;
+
+/// Splits a word in its low and high halves.
+fn halves(word: u64) -> [u32; 2] {
+    [(word & 0xffff_ffff) as u32, (word >> 32) as u32]
+}
+
+/// Joins two halves.
+fn join(low: u32, high: u32) -> u64 {
+    u64::from(low) | u64::from(high) << 32
+}
+
+impl Direction {
+    const ALL: [Self; 4] = [Self::HostToDevice, Self::DeviceToHost, Self::DeviceToDevice, Self::HostToHost];
+}
+
+impl Condition {
+    const ALL: [Self; 4] = [Self::GreaterOrEqual, Self::Equal, Self::And, Self::Nor];
+
+    /// Whether `word` lets the wait pass; both are cut to `width` bytes.
+    #[must_use]
+    pub fn holds(self, word: u64, value: u64, width: u8) -> bool {
+        let (shift, mask) = if width == 4 { (32, 0xffff_ffff) } else { (0, u64::MAX) };
+        match self {
+            Self::GreaterOrEqual => (word.wrapping_sub(value) << shift) >> 63 == 0,
+            Self::Equal => (word ^ value) & mask == 0,
+            Self::And => word & value & mask != 0,
+            Self::Nor => !(word | value) & mask != 0,
+        }
+    }
+}
+
+/// A body of this kind, small argument, stream and arguments.
+fn body(kind: u8, small: u32, stream: u32, arguments: &[u64]) -> Body {
+    let mut body = [0; BODY];
+    body[HEAD] = join(u32::from(kind) | small << 8, stream);
+    for (word, argument) in body[FIRST..].iter_mut().zip(arguments) {
+        *word = *argument;
+    }
+    body
+}
+
+/// The ring's form of an entry; the stamp is left to [`crate::ring::push`].
+#[must_use]
+pub fn encode(entry: &Entry) -> Body {
+    match *entry {
+        Entry::Submit(stream, op) => encode_op(stream.0, op),
+        Entry::HostDone(answer) => body(64, 0, 0, &[answer]),
+        Entry::Synchronized(context) => body(65, 0, context.0, &[]),
+    }
+}
+
+fn encode_op(stream: u32, op: Op) -> Body {
+    match op {
+        Op::Kernel { function, grid, block, shared, cooperative } => body(
+            1,
+            u32::from(cooperative),
+            stream,
+            &[join(function.0, shared), join(grid[0], grid[1]), join(grid[2], block[0]), join(block[1], block[2])],
+        ),
+        Op::Copy { dst, src, width, height, depth, dst_pitch, src_pitch, direction } => body(
+            2,
+            direction as u32,
+            stream,
+            &[dst, src, width, join(height, depth), dst_pitch.row, dst_pitch.slice, src_pitch.row, src_pitch.slice],
+        ),
+        Op::Memset { dst, value, element, width, height, pitch } => {
+            body(3, u32::from(element), stream, &[dst, u64::from(value), width, height, pitch])
+        }
+        Op::WriteWord { address, value, width } => body(4, u32::from(width), stream, &[address, value]),
+        Op::WaitWord { address, value, width, condition } => {
+            body(5, u32::from(width) | (condition as u32) << 8, stream, &[address, value])
+        }
+        Op::EventRecord { event, record } => body(6, 0, stream, &[join(event.0, record)]),
+        Op::EventWait { event, record } => body(7, 0, stream, &[join(event.0, record)]),
+        Op::HostFunc { token } => body(8, 0, stream, &[token]),
+        Op::PoolFree { alloc } => body(9, 0, stream, &[alloc.0]),
+        Op::Graph { graph } => body(10, 0, stream, &[u64::from(graph.0)]),
+        Op::Nop => body(11, 0, stream, &[]),
+    }
+}
+
+/// Reads an entry back. `None` for anything that [`encode`] cannot have made.
+#[must_use]
+pub fn decode(body: &Body) -> Option<Entry> {
+    let [low, high] = halves(body[HEAD]);
+    let (kind, small) = (low & 0xff, low >> 8);
+    let arguments = &body[FIRST..];
+    match kind {
+        64 => Some(Entry::HostDone(arguments[0])),
+        65 => Some(Entry::Synchronized(ContextId(high))),
+        _ => decode_op(kind, small, arguments).filter(Op::is_sane).map(|op| Entry::Submit(StreamId(high), op)),
+    }
+}
+
+fn decode_op(kind: u32, small: u32, a: &[u64]) -> Option<Op> {
+    let byte = (small & 0xff) as u8;
+    let [low, high] = halves(a[0]);
+    Some(match kind {
+        1 => {
+            let ([gx, gy], [gz, bx], [by, bz]) = (halves(a[1]), halves(a[2]), halves(a[3]));
+            Op::Kernel {
+                function: FunctionId(low),
+                grid: [gx, gy, gz],
+                block: [bx, by, bz],
+                shared: high,
+                cooperative: small & 1 != 0,
+            }
+        }
+        2 => {
+            let [height, depth] = halves(a[3]);
+            Op::Copy {
+                dst: a[0],
+                src: a[1],
+                width: a[2],
+                height,
+                depth,
+                dst_pitch: Pitch { row: a[4], slice: a[5] },
+                src_pitch: Pitch { row: a[6], slice: a[7] },
+                direction: *Direction::ALL.get(small as usize)?,
+            }
+        }
+        3 => Op::Memset { dst: a[0], value: halves(a[1])[0], element: byte, width: a[2], height: a[3], pitch: a[4] },
+        4 => Op::WriteWord { address: a[0], value: a[1], width: byte },
+        5 => {
+            let condition = *Condition::ALL.get((small >> 8) as usize)?;
+            Op::WaitWord { address: a[0], value: a[1], width: byte, condition }
+        }
+        6 => Op::EventRecord { event: EventId(low), record: high },
+        7 => Op::EventWait { event: EventId(low), record: high },
+        8 => Op::HostFunc { token: a[0] },
+        9 => Op::PoolFree { alloc: AllocId(a[0]) },
+        10 => Op::Graph { graph: GraphId(low) },
+        11 => Op::Nop,
+        _ => return None,
+    })
+}
+
+impl Op {
+    /// Whether the numbers can be computed with: widths that exist, sizes whose products fit. Says nothing of addresses.
+    #[must_use]
+    pub fn is_sane(&self) -> bool {
+        match *self {
+            Self::Kernel { grid, block, .. } => grid.iter().chain(&block).all(|&size| size > 0),
+            Self::Copy { .. } | Self::Memset { .. } => self.bytes().is_some(),
+            Self::WriteWord { width, .. } | Self::WaitWord { width, .. } => width == 4 || width == 8,
+            _ => true,
+        }
+    }
+
+    /// Bytes that a copy or memset moves; 0 for other ops, `None` when they are more than there can be (2^47).
+    #[must_use]
+    pub fn bytes(&self) -> Option<u64> {
+        let bytes = match *self {
+            Self::Copy { width, height, depth, .. } => {
+                width.checked_mul(u64::from(height))?.checked_mul(u64::from(depth))?
+            }
+            Self::Memset { element, width, height, .. } if matches!(element, 1 | 2 | 4) => {
+                width.checked_mul(height)?.checked_mul(u64::from(element))?
+            }
+            Self::Memset { .. } => return None,
+            _ => 0,
+        };
+        (bytes < 1 << 47).then_some(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn pitch() -> impl Strategy<Value = Pitch> {
+        (any::<u64>(), any::<u64>()).prop_map(|(row, slice)| Pitch { row, slice })
+    }
+
+    fn op() -> impl Strategy<Value = Op> {
+        let width = prop_oneof![Just(4u8), Just(8u8)];
+        prop_oneof![
+            (any::<u32>(), [1..u32::MAX, 1..9, 1..9], [1u32..1025, 1..9, 1..9], any::<u32>(), any::<bool>()).prop_map(
+                |(function, grid, block, shared, cooperative)| Op::Kernel {
+                    function: FunctionId(function),
+                    grid,
+                    block,
+                    shared,
+                    cooperative
+                }
+            ),
+            (any::<u64>(), any::<u64>(), 0u64..1 << 40, 0u32..8, 0u32..8, pitch(), pitch(), 0usize..4).prop_map(
+                |(dst, src, width, height, depth, dst_pitch, src_pitch, way)| Op::Copy {
+                    dst,
+                    src,
+                    width,
+                    height,
+                    depth,
+                    dst_pitch,
+                    src_pitch,
+                    direction: Direction::ALL[way]
+                }
+            ),
+            (any::<u64>(), any::<u32>(), 0usize..3, 0u64..1 << 30, 0u64..64, any::<u64>()).prop_map(
+                |(dst, value, element, width, height, pitch)| Op::Memset {
+                    dst,
+                    value,
+                    element: [1, 2, 4][element],
+                    width,
+                    height,
+                    pitch
+                }
+            ),
+            (any::<u64>(), any::<u64>(), width.clone()).prop_map(|(address, value, width)| Op::WriteWord {
+                address,
+                value,
+                width
+            }),
+            (any::<u64>(), any::<u64>(), width, 0usize..4).prop_map(|(address, value, width, condition)| {
+                Op::WaitWord { address, value, width, condition: Condition::ALL[condition] }
+            }),
+            (any::<u32>(), any::<u32>()).prop_map(|(event, record)| Op::EventRecord { event: EventId(event), record }),
+            (any::<u32>(), any::<u32>()).prop_map(|(event, record)| Op::EventWait { event: EventId(event), record }),
+            any::<u64>().prop_map(|token| Op::HostFunc { token }),
+            any::<u64>().prop_map(|alloc| Op::PoolFree { alloc: AllocId(alloc) }),
+            any::<u32>().prop_map(|graph| Op::Graph { graph: GraphId(graph) }),
+            Just(Op::Nop),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn every_op_comes_back_as_it_went(stream in any::<u32>(), op in op()) {
+            let entry = Entry::Submit(StreamId(stream), op);
+            prop_assert_eq!(decode(&encode(&entry)), Some(entry));
+        }
+
+        #[test]
+        fn no_body_is_a_crash_and_what_is_read_is_sane(body in any::<[u64; BODY]>(), kind in 0u64..80) {
+            let mut body = body;
+            body[HEAD] = body[HEAD] & !0xff | kind;
+            if let Some(Entry::Submit(_, op)) = decode(&body) {
+                prop_assert!(op.is_sane());
+            }
+        }
+    }
+
+    #[test]
+    fn waits_compare_as_the_driver_says() {
+        assert!(Condition::GreaterOrEqual.holds(3, 3, 4) && !Condition::GreaterOrEqual.holds(2, 3, 4));
+        assert!(Condition::GreaterOrEqual.holds(1, 0xffff_fffe, 4));
+        assert!(!Condition::GreaterOrEqual.holds(1, 0xffff_fffe, 8));
+        assert!(Condition::Equal.holds(7 | 1 << 40, 7, 4) && !Condition::Equal.holds(7 | 1 << 40, 7, 8));
+        assert!(Condition::And.holds(6, 2, 4) && !Condition::And.holds(4, 2, 4));
+        assert!(Condition::Nor.holds(1, 2, 4) && !Condition::Nor.holds(0xffff_0000, 0xffff, 4));
+    }
 }

@@ -58,8 +58,6 @@ pub enum AllocKind {
     Managed,
     /// `cuArrayCreate` and mipmaps.
     Array,
-    /// `cuMemCreate`: whole granules.
-    Physical,
 }
 
 /// What one device looks like from outside.
@@ -83,16 +81,28 @@ pub struct DeviceInfo {
     pub granularity: u64,
 }
 
-/// What the driver's calls cost on the caller's CPU; the client burns it with [`crate::burn`].
+/// What the driver's calls cost on the caller's CPU, ns; the client burns it with [`crate::burn`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostCosts {
-    /// A kernel or graph launch, ns.
+    /// A kernel launch.
     pub launch_ns: u64,
-    /// An asynchronous copy, memset, stream memory operation, event record or wait, ns.
-    pub memory_op_ns: u64,
-    /// An allocation or free, ns.
+    /// A stream memory operation.
+    pub memop_ns: u64,
+    /// An event record, query or wait.
+    pub event_ns: u64,
+    /// A copy or memset call.
+    pub copy_ns: u64,
+    /// A plain allocation.
     pub alloc_ns: u64,
-    /// Ops outstanding on one channel before a submission blocks.
+    /// A free.
+    pub free_ns: u64,
+    /// A stream-ordered allocation or free.
+    pub pool_ns: u64,
+    /// A graph launch.
+    pub graph_ns: u64,
+    /// Making a context.
+    pub context_ns: u64,
+    /// Ops outstanding on one channel before a submission blocks. Not a time.
     pub queue_depth: u32,
 }
 
@@ -129,10 +139,10 @@ pub struct NvmlSample {
     pub memory_total: u64,
     /// Used device memory, bytes.
     pub memory_used: u64,
-    /// Milliwatts.
-    pub power_mw: u32,
-    /// Degrees Celsius.
-    pub temperature: u32,
+    /// The driver's own part of `memory_used`, bytes.
+    pub memory_reserved: u64,
+    /// CLOCK_MONOTONIC ns of the sample.
+    pub sampled_ns: u64,
     /// Processes with a context on the device.
     pub processes: Vec<NvmlProcess>,
 }
@@ -146,8 +156,6 @@ pub struct NvmlProcess {
     pub memory_used: u64,
     /// Percent of the sample period.
     pub utilization: u32,
-    /// CLOCK_REALTIME µs of the sample.
-    pub sampled_us: u64,
 }
 
 /// Why a call of the link failed. A driver maps these to its own codes.
