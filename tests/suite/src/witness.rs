@@ -53,6 +53,8 @@ pub struct Process {
     pub launches: u64,
     /// Launches completed.
     pub completed: u64,
+    /// Words written by stream memory operations (a limiter's markers among them).
+    pub stream_writes: u64,
     /// Allocations that the device itself refused.
     pub refused: u64,
     /// Stamp of the last submission.
