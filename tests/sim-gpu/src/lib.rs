@@ -5,17 +5,38 @@
 
 #![forbid(unsafe_code)]
 
+mod account;
+mod arena;
+mod compute;
+mod context;
+mod copy;
+mod flow;
+mod graph;
 mod ids;
+mod kernel;
+mod launches;
+mod life;
+mod memory;
 mod model;
 mod nvml;
+mod objects;
 mod op;
+mod pool;
 mod profile;
 mod random;
+mod segments;
+mod slab;
+mod stream;
+mod submit;
+mod table;
+mod time;
 mod witness;
 
 pub use ids::*;
-pub use model::*;
-pub use nvml::*;
+pub use memory::{MemoryInfo, Placement};
+pub use model::Model;
+pub use nvml::{NvmlProcess, NvmlView};
 pub use op::*;
 pub use profile::*;
+pub use stream::StreamKind;
 pub use witness::*;

@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{DeviceId, Nanos, ProcessId};
+use crate::model::Model;
+use crate::objects::Process;
+use crate::segments::Occupant;
 
 /// A snapshot of all accounts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,6 +74,8 @@ pub struct ProcessWitness {
     pub ops: u64,
     /// All complete ops.
     pub ops_completed: u64,
+    /// Words that the device has stored (`WriteValue`), graph nodes included.
+    pub stream_writes: u64,
     /// Refused allocations.
     pub refused: u64,
     /// Submissions refused because the queue was full.
@@ -145,4 +150,87 @@ pub struct LaunchStamp {
     pub pid: u32,
     /// Where.
     pub device: DeviceId,
+}
+
+impl Model {
+    /// The accounts, as of now.
+    pub fn witness(&self) -> Witness {
+        let devices = (0..self.devices()).map(|index| self.device_witness(DeviceId(index))).collect();
+        Witness { now_ns: self.now, devices, late: self.late }
+    }
+
+    fn device_witness(&self, id: DeviceId) -> DeviceWitness {
+        let (device, now) = (&self.devices[id.index()], self.now);
+        let (busy_ns, switch_ns) = (device.compute.busy.total(now), device.compute.switch.total(now));
+        let elapsed = now - self.began.unwrap_or(now);
+        DeviceWitness {
+            uuid: device.uuid,
+            busy_ns,
+            switch_ns,
+            idle_ns: elapsed - busy_ns - switch_ns,
+            copy_ns: device.engines.iter().map(|e| e.busy(now)).sum(),
+            used_bytes: device.used,
+            total_bytes: device.total,
+            processes: self.processes.iter().filter_map(|(n, p)| process_witness(n, p, id, now)).collect(),
+        }
+    }
+
+    /// Who was on each device since `since`, as far back as the ring (262144 stretches a device) reaches.
+    pub fn intervals(&self, since: Nanos) -> Vec<Intervals> {
+        (0..self.devices()).map(|index| self.device_intervals(index, since)).collect()
+    }
+
+    fn device_intervals(&self, index: u32, since: Nanos) -> Intervals {
+        let (known, stretches) = self.devices[DeviceId(index).index()].segments.since(since, self.now);
+        let known_since_ns = known.max(self.began.unwrap_or(self.now));
+        let mut at = since.max(known_since_ns);
+        let mut segments = Vec::new();
+        let idle = |from, to| Segment { start_ns: from, end_ns: to, holder: Holder::Idle };
+        for stretch in stretches {
+            if stretch.start > at {
+                segments.push(idle(at, stretch.start));
+            }
+            let holder = match stretch.who {
+                Occupant::Switch => Holder::Switch,
+                Occupant::Process(process) => {
+                    Holder::Process { process, pid: self.processes.get(process.0).map_or(0, |p| p.pid) }
+                }
+            };
+            segments.push(Segment { start_ns: stretch.start.max(at), end_ns: stretch.end, holder });
+            at = stretch.end;
+        }
+        if self.now > at {
+            segments.push(idle(at, self.now));
+        }
+        Intervals { device: index, known_since_ns, segments }
+    }
+}
+
+fn process_witness(number: u32, process: &Process, device: DeviceId, now: Nanos) -> Option<ProcessWitness> {
+    let account = process.accounts.get(device.index())?.as_ref()?;
+    Some(ProcessWitness {
+        process: number,
+        pid: process.pid,
+        command: process.command.clone(),
+        busy_ns: account.busy.total(now),
+        resident_ns: account.resident.total(now),
+        queued_ns: account.queued.total(now),
+        copy_ns: account.copy_ns,
+        switch_ns: account.switch_ns,
+        allocated: account.allocated.now,
+        allocated_peak: account.allocated.peak,
+        overhead: account.overhead.now,
+        overhead_peak: account.overhead.peak,
+        launches: account.launches,
+        completed: account.completed,
+        ops: account.ops,
+        ops_completed: account.ops_completed,
+        stream_writes: account.stream_writes,
+        refused: account.refused,
+        queue_full: account.queue_full,
+        alive: process.alive,
+        first_submit_ns: account.first_submit,
+        last_submit_ns: account.last_submit,
+        last_complete_ns: account.last_complete,
+    })
 }

@@ -49,9 +49,9 @@ impl Profile {
         let mut random = Random::new(seed);
         let mut profile = a100();
         profile.name = format!("random-{seed}");
-        profile.memory.granularity = 64 * KIB << random.between(0, 5);
+        profile.memory.granularity = (64 * KIB) << random.between(0, 5);
         profile.memory.small_limit = profile.memory.granularity >> random.between(1, 3);
-        profile.memory.pool_chunk = 2 * MIB << random.between(0, 5);
+        profile.memory.pool_chunk = (2 * MIB) << random.between(0, 5);
         profile.memory.context_bytes = random.between(100, 600) * MIB;
         profile.memory.module_bytes = random.between(1, 16) * MIB;
         profile.device.reserved_bytes = random.between(128, 700) * MIB;
