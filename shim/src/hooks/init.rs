@@ -1,0 +1,7 @@
+//! Passes through.
+
+use mgpu_cuda::types::*;
+
+pub(crate) fn init(call: impl FnOnce() -> CUresult) -> CUresult {
+    call()
+}
