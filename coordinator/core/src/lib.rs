@@ -20,8 +20,10 @@ pub mod accounts;
 pub mod admission;
 pub mod engine;
 pub mod event;
+pub mod learn;
 pub mod policy;
 pub mod reason;
+pub mod recent;
 pub mod settings;
 pub mod tenant;
 

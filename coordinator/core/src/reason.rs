@@ -29,6 +29,10 @@ pub enum Reason {
     Preempted,
     /// Revoked: its row, its class or the policy changed.
     Changed,
+    /// Closed: it stood ajar, and another online tenant has the turn now.
+    OnlineTurn,
+    /// Closed: after a restart, exclusive turns begin.
+    TurnsBegin,
     /// Closed: it was attached by an earlier daemon and has to quiesce once.
     Reattached,
     /// Its turn is over: quiesced.
@@ -54,6 +58,8 @@ impl fmt::Display for Reason {
             Self::NeverLaunched => "revoked: it was granted and did not launch",
             Self::Preempted => "revoked: online work has come",
             Self::Changed => "revoked: its settings or the device's policy changed",
+            Self::OnlineTurn => "closed: another online tenant has the turn now",
+            Self::TurnsBegin => "closed: after a restart, exclusive turns begin",
             Self::Reattached => "closed: it ran under an earlier daemon and has to quiesce once",
             Self::Quiesced => "turn over: quiesced",
             Self::DeadlinePassed => "not quiesced by the drain deadline: the next tenant is let in, it keeps paying",

@@ -1,0 +1,182 @@
+//! One tenant as its engine knows it: its row, what it is doing, what was seen and learnt of it.
+
+use mgpu_protocol::gate::Gate;
+use mgpu_protocol::units::{Class, Nanos};
+
+use crate::accounts::Account;
+use crate::event::Activity;
+use crate::learn::{DrainTime, Grace, LaunchTime};
+use crate::policy::PolicyKind;
+use crate::reason::Reason;
+use crate::tenant::Entitlement;
+
+/// A turn in progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Turn {
+    /// When it was granted.
+    pub(super) since: Nanos,
+    /// It has launched in this turn.
+    pub(super) launched: bool,
+    /// Seen quiesced, without a launch, since then.
+    pub(super) idle_since: Option<Nanos>,
+    /// Looks still to take, though nobody waits, to learn the length of its launches.
+    pub(super) lessons: u8,
+}
+
+/// A turn that was taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Drain {
+    /// When it was revoked.
+    pub(super) since: Nanos,
+    /// Past its deadline: others are let in.
+    pub(super) expired: bool,
+    /// It was taken while at work; so the time it takes is a drain to learn from, and it still counts as a contender.
+    pub(super) at_work: bool,
+}
+
+/// What a tenant may do now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Gate closed.
+    Resting,
+    /// Gate open-and-notify: an idle online tenant while offline may run. Confirmed once it was seen idle after the gate
+    /// was set; offline is let in only then.
+    Ajar {
+        /// Seen idle since.
+        confirmed: bool,
+    },
+    /// Gate open beside others: after a restart, until everyone has been seen quiesced.
+    Shared,
+    /// Has the turn; at most one tenant of a device.
+    Holding(Turn),
+    /// Gate closed, not yet seen quiesced.
+    Draining(Drain),
+}
+
+/// What the policy in force makes of the tenant's row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Terms {
+    /// The policy among its class.
+    pub(super) policy: PolicyKind,
+    /// Part of the device in ppm; a million under `fair`.
+    pub(super) share_ppm: u32,
+    /// Relative claim.
+    pub(super) weight: u32,
+}
+
+/// A tenant that asked in vain: it did not launch when granted, so it is asked again only later.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Shun {
+    pub(super) until: Nanos,
+    step: u32,
+}
+
+impl Shun {
+    const FIRST: Nanos = Nanos::from_millis(10);
+    const LAST_STEP: u32 = 6;
+
+    /// It has done so once more: 10 ms, 20 ms, … 640 ms.
+    pub(super) fn longer(&mut self, now: Nanos) {
+        self.until = now.plus(Nanos(Self::FIRST.0 << self.step));
+        self.step = (self.step + 1).min(Self::LAST_STEP);
+    }
+}
+
+/// One tenant.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    pub(super) entitlement: Entitlement,
+    pub(super) terms: Terms,
+    pub(super) phase: Phase,
+    /// It waits at its closed gate since then.
+    pub(super) wants: Option<Nanos>,
+    pub(super) shun: Shun,
+    pub(super) account: Account,
+    pub(super) launch_time: LaunchTime,
+    pub(super) drain_time: DrainTime,
+    pub(super) grace: Grace,
+    pub(super) activity: Activity,
+    /// When it was last seen.
+    pub(super) seen: Nanos,
+    /// When it last had work, as far as was seen.
+    pub(super) last_work: Option<Nanos>,
+    /// When a launch or a completion was last seen.
+    pub(super) progress: Nanos,
+    /// When its clients were last asked to mark unmarked tails.
+    pub(super) asked: Nanos,
+    /// When its last turn ended by idleness.
+    pub(super) gave_up: Option<Nanos>,
+    /// As last set.
+    pub(super) gate: Gate,
+    /// As last asked for.
+    pub(super) watch: Option<Nanos>,
+    pub(super) reason: Option<Reason>,
+}
+
+impl Row {
+    pub(super) fn new(entitlement: Entitlement, now: Nanos) -> Self {
+        Self {
+            entitlement,
+            terms: Terms { policy: PolicyKind::Fair, share_ppm: crate::accounts::WHOLE, weight: 1 },
+            phase: Phase::Resting,
+            wants: None,
+            shun: Shun::default(),
+            account: Account::default(),
+            launch_time: LaunchTime::default(),
+            drain_time: DrainTime::default(),
+            grace: Grace::default(),
+            activity: Activity::default(),
+            seen: now,
+            last_work: None,
+            progress: now,
+            asked: Nanos(0),
+            gave_up: None,
+            gate: Gate::CLOSED,
+            watch: None,
+            reason: None,
+        }
+    }
+
+    pub(super) const fn class(&self) -> Class {
+        self.entitlement.class
+    }
+
+    pub(super) fn is_online(&self) -> bool {
+        self.class() == Class::Online
+    }
+
+    /// The turn, if it has it.
+    pub(super) const fn turn(&self) -> Option<&Turn> {
+        match &self.phase {
+            Phase::Holding(turn) => Some(turn),
+            _ => None,
+        }
+    }
+
+    /// The drain, if it drains.
+    pub(super) const fn drain(&self) -> Option<&Drain> {
+        match &self.phase {
+            Phase::Draining(drain) => Some(drain),
+            _ => None,
+        }
+    }
+
+    /// It waits, and is not shunned.
+    pub(super) fn claims(&self, now: Nanos) -> bool {
+        self.wants.is_some() && self.shun.until <= now && matches!(self.phase, Phase::Resting | Phase::Ajar { .. })
+    }
+
+    /// It has or wants device time now, for the division of what others pay.
+    pub(super) fn contends(&self) -> bool {
+        match self.phase {
+            Phase::Holding(_) => true,
+            Phase::Draining(drain) => drain.at_work && !drain.expired || self.wants.is_some(),
+            Phase::Resting | Phase::Ajar { .. } | Phase::Shared => self.wants.is_some(),
+        }
+    }
+
+    /// Its claims to have work in flight are believed: something moved within the last `deadline`.
+    pub(super) const fn is_believed(&self, now: Nanos, deadline: Nanos) -> bool {
+        now.since(self.progress).0 < deadline.0
+    }
+}

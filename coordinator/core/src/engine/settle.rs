@@ -1,0 +1,127 @@
+//! Who pays for the time since the last step. Roles don't change between steps, so a span is charged as a whole.
+//!
+//! * The holder pays; a tenant that drains pays until it is quiesced, also past its deadline.
+//! * Several of one class at once (past a deadline): the time is split among them, as the device splits it. One that shows
+//!   no progress any more pays on but no longer relieves the others: else a stopped process would lift its neighbour's cap.
+//! * Offline leftovers beside online work: offline pays all of it.
+
+use mgpu_protocol::units::{Class, Nanos};
+
+use super::row::Row;
+use super::{Engine, Phase};
+use crate::accounts::{MEMORY, MEMORY_NS, WHOLE, signed, split_by_weight};
+use crate::policy::{PolicyKind, fixed_share};
+use crate::tenant::TenantId;
+
+impl Engine {
+    /// Charges the span from the last step to `now`.
+    pub(super) fn settle(&mut self, now: Nanos) {
+        let from = self.now;
+        let span = now.since(from);
+        self.now = self.now.max(now);
+        if span.0 == 0 || self.is_observing() {
+            return;
+        }
+        self.accrue(span);
+        for class in [Class::Online, Class::Offline] {
+            let bills = self.bills(class, from, span);
+            self.charge(class, &bills, from, now);
+        }
+    }
+
+    /// Grows the balances of tenants under `fixed-share`.
+    fn accrue(&mut self, span: Nanos) {
+        let settings = self.settings;
+        for row in self.rows.values_mut().filter(|row| row.terms.policy == PolicyKind::FixedShare) {
+            let share = row.terms.share_ppm;
+            let active = row.wants.is_some() || matches!(row.phase, Phase::Holding(_) | Phase::Draining(_));
+            let slice = signed(fixed_share::slice(share, &settings));
+            let most = if active { slice.max(signed(fixed_share::part_of(MEMORY, share))) } else { slice };
+            row.account.accrue(span, share, most);
+        }
+    }
+
+    /// What each tenant of a class owes for `span`.
+    fn bills(&self, class: Class, from: Nanos, span: Nanos) -> Vec<(TenantId, Nanos)> {
+        let deadline = self.settings.drain_deadline;
+        let believed = |row: &Row| {
+            let fresh = row.drain().is_some_and(|drain| !drain.expired);
+            fresh || row.drain().is_some() && row.is_believed(from, deadline)
+        };
+        let of_class = |wanted: Class| self.rows.iter().filter(move |(_, row)| row.class() == wanted);
+        let leftovers = of_class(Class::Offline).any(|(_, row)| believed(row));
+        let holder = of_class(class).find(|(_, row)| row.turn().is_some()).map(|(id, _)| *id);
+        // Online beside offline leftovers pays nothing: they are charged to the offline tenant.
+        let holder_free = class == Class::Online && leftovers;
+        let draining: Vec<(TenantId, bool)> =
+            of_class(class).filter(|(_, row)| row.drain().is_some()).map(|(id, row)| (*id, believed(row))).collect();
+        let honest = draining.iter().filter(|(_, believed)| *believed).count() as u64;
+        let holding = u64::from(holder.is_some() && !holder_free);
+        let mut bills: Vec<(TenantId, Nanos)> = draining
+            .iter()
+            .map(|(id, believed)| {
+                let among = honest + holding + u64::from(!believed);
+                (*id, Nanos(span.0 / among.max(1)))
+            })
+            .collect();
+        if let Some(holder) = holder.filter(|_| !holder_free) {
+            bills.push((holder, Nanos(span.0 / (honest + 1))));
+        }
+        bills
+    }
+
+    /// Takes the bills off the accounts and hands what was paid to those who contend.
+    fn charge(&mut self, class: Class, bills: &[(TenantId, Nanos)], from: Nanos, to: Nanos) {
+        let contenders = self.contenders(class);
+        let mut pot = 0;
+        for (id, amount) in bills {
+            let alone = contenders.iter().all(|(other, _)| other == id);
+            let Some(row) = self.rows.get_mut(id) else { continue };
+            row.account.paid = row.account.paid.plus(*amount);
+            row.account.recent.add(from, to);
+            match row.terms.policy {
+                PolicyKind::FixedShare if row.terms.share_ppm < WHOLE => {
+                    row.account.debit(*amount);
+                }
+                PolicyKind::FixedShare => {}
+                PolicyKind::Fair if alone => {}
+                PolicyKind::Fair => pot += row.account.debit(*amount),
+            }
+        }
+        if pot > 0 {
+            let weights: Vec<u32> = contenders.iter().map(|(_, weight)| *weight).collect();
+            for ((id, _), part) in contenders.iter().zip(split_by_weight(pot, &weights)) {
+                self.credit(*id, part);
+            }
+        }
+    }
+
+    /// Tenants of a class under `fair` that have or want device time, with their weights.
+    fn contenders(&self, class: Class) -> Vec<(TenantId, u32)> {
+        self.rows
+            .iter()
+            .filter(|(_, row)| row.class() == class && row.terms.policy == PolicyKind::Fair && row.contends())
+            .map(|(id, row)| (*id, row.terms.weight))
+            .collect()
+    }
+
+    fn credit(&mut self, id: TenantId, part: i64) {
+        if let Some(row) = self.rows.get_mut(&id) {
+            row.account.balance = row.account.balance.saturating_add(part).min(MEMORY_NS);
+        }
+    }
+
+    /// Takes a balance out of a fair class: the others share it evenly, so that the sum stays zero and nobody repays what
+    /// nobody is owed.
+    pub(super) fn redistribute(&mut self, class: Class, balance: i64, except: TenantId) {
+        let others: Vec<TenantId> = self
+            .rows
+            .iter()
+            .filter(|(id, row)| **id != except && row.class() == class && row.terms.policy == PolicyKind::Fair)
+            .map(|(id, _)| *id)
+            .collect();
+        for (id, part) in others.iter().zip(split_by_weight(balance, &vec![1; others.len()])) {
+            self.credit(*id, part);
+        }
+    }
+}
