@@ -15,5 +15,6 @@ pub mod types;
 pub use class::{Class, Status};
 pub use result::*;
 pub use symbols::{
-    FAMILIES, Family, NOT_IN_TABLE, Resolution, SYMBOLS, Symbol, Variant, family, lookup, resolution, resolve,
+    FAMILIES, Family, NOT_IN_TABLE, Resolution, SYMBOLS, Symbol, TEGRA_ONLY, Variant, family, lookup, resolution,
+    resolve,
 };

@@ -97,14 +97,19 @@ pub static FAMILIES: &[Family] = &SORTED_FAMILIES;
 /// Every exported function of the table, per-thread twins included, sorted by name.
 pub static SYMBOLS: &[Symbol] = &SORTED_SYMBOLS;
 
-/// Names that a real driver exports, or a header mentions, and that have no row, with the reason.
+/// Names that a real driver exports, or a header mentions, and that have no row, with the reason. A closing `*` stands
+/// for any rest.
 pub const NOT_IN_TABLE: &[(&str, &str)] = &[
+    ("cudbg*", "functions and data of the debugger interface; a preloaded library must not define them"),
     ("cuEGLApiInit", "undocumented hook of the EGL library; no header declares it, so its signature is unknown"),
     ("cuMemGetAttribute", "undocumented; no header declares it, so its signature is unknown"),
     ("cuMemGetAttribute_v2", "undocumented; no header declares it, so its signature is unknown"),
     ("cuGetProcAddress_v2_ptsz", "an inline function of the header, exported by no driver"),
     ("cuWGLGetDevice", "Windows only"),
 ];
+
+/// Names of the table that no desktop driver exports, whatever its version.
+pub const TEGRA_ONLY: &[&str] = &["cuEventCreateFromEGLSync"];
 
 /// The exported function of that name.
 pub fn lookup(name: &str) -> Option<&'static Symbol> {
@@ -130,10 +135,11 @@ pub enum Resolution {
 /// Which export `cuGetProcAddress(base, …, version, flags)` means: the newest ABI not above `version`. With
 /// `per_thread` (flag 2) a family that has twins is resolved among its twins alone, so a version between a plain
 /// function and its twin is too old; a family without twins gives its plain function. `version` is not capped by any
-/// driver's own version: a driver that lacks the newest ABI gives an older one.
+/// driver's own version: a driver that lacks the newest ABI gives an older one. A negative version is a huge one, as
+/// real drivers read it.
 pub fn resolution(base: &str, version: i32, per_thread: bool) -> Resolution {
     let Some(family) = family(base) else { return Resolution::Unknown };
-    let version = u32::try_from(version).unwrap_or(0);
+    let version = version.cast_unsigned();
     let twins = per_thread && family.variants.iter().any(|variant| variant.twin.is_some());
     let mut candidates = family.variants.iter().filter_map(|variant| match variant.twin {
         twin if twins => twin,

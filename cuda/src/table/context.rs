@@ -125,10 +125,10 @@ macro_rules! __families_context {
         cuCtxGetExecAffinity {
             11040 cuCtxGetExecAffinity(pExecAffinity: *mut CUexecAffinityParam, type_: CUexecAffinityType);
         }
-        pass() because("orders work and runs none; events and waits are never gated (DESIGN 6)") cuCtxRecordEvent {
+        pass() because("orders work and runs none; events and waits are never gated") cuCtxRecordEvent {
             12050 cuCtxRecordEvent(hCtx: CUcontext, hEvent: CUevent);
         }
-        pass() because("orders work and runs none; events and waits are never gated (DESIGN 6)") cuCtxWaitEvent {
+        pass() because("orders work and runs none; events and waits are never gated") cuCtxWaitEvent {
             12050 cuCtxWaitEvent(hCtx: CUcontext, hEvent: CUevent);
         }
         pass()
@@ -197,11 +197,11 @@ macro_rules! __families_context {
             );
         }
         pass()
-        because("orders work and runs none; events and waits are never gated (DESIGN 6)")
+        because("orders work and runs none; events and waits are never gated")
         cuGreenCtxRecordEvent {
             12040 cuGreenCtxRecordEvent(hCtx: CUgreenCtx, hEvent: CUevent);
         }
-        pass() because("orders work and runs none; events and waits are never gated (DESIGN 6)") cuGreenCtxWaitEvent {
+        pass() because("orders work and runs none; events and waits are never gated") cuGreenCtxWaitEvent {
             12040 cuGreenCtxWaitEvent(hCtx: CUgreenCtx, hEvent: CUevent);
         }
         pass() because("describes SM subsets on the host; no device memory, no GPU work") cuStreamGetGreenCtx {

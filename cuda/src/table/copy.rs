@@ -18,7 +18,7 @@ macro_rules! __families_copy {
             ), 7000 cuMemcpyPeer_ptds;
         }
         copy(host context)
-        because("moved by the copy engines, which are neither gated nor charged (DESIGN 6): one side is host memory")
+        because("moved by the copy engines, which are neither gated nor charged: one side is host memory")
         cuMemcpyHtoD {
             2000 cuMemcpyHtoD(dstDevice: CUdeviceptr_v1, srcHost: *const c_void, ByteCount: c_uint);
             3020 cuMemcpyHtoD_v2(
@@ -26,7 +26,7 @@ macro_rules! __families_copy {
             ), 7000 cuMemcpyHtoD_v2_ptds;
         }
         copy(host context)
-        because("moved by the copy engines, which are neither gated nor charged (DESIGN 6): one side is host memory")
+        because("moved by the copy engines, which are neither gated nor charged: one side is host memory")
         cuMemcpyDtoH {
             2000 cuMemcpyDtoH(dstHost: *mut c_void, srcDevice: CUdeviceptr_v1, ByteCount: c_uint);
             3020 cuMemcpyDtoH_v2(
@@ -52,7 +52,7 @@ macro_rules! __families_copy {
             ), 7000 cuMemcpyAtoD_v2_ptds;
         }
         copy(host context)
-        because("moved by the copy engines, which are neither gated nor charged (DESIGN 6): one side is host memory")
+        because("moved by the copy engines, which are neither gated nor charged: one side is host memory")
         cuMemcpyHtoA {
             2000 cuMemcpyHtoA(dstArray: CUarray, dstOffset: c_uint, srcHost: *const c_void, ByteCount: c_uint);
             3020 cuMemcpyHtoA_v2(
@@ -60,7 +60,7 @@ macro_rules! __families_copy {
             ), 7000 cuMemcpyHtoA_v2_ptds;
         }
         copy(host context)
-        because("moved by the copy engines, which are neither gated nor charged (DESIGN 6): one side is host memory")
+        because("moved by the copy engines, which are neither gated nor charged: one side is host memory")
         cuMemcpyAtoH {
             2000 cuMemcpyAtoH(dstHost: *mut c_void, srcArray: CUarray, srcOffset: c_uint, ByteCount: c_uint);
             3020 cuMemcpyAtoH_v2(
@@ -102,7 +102,7 @@ macro_rules! __families_copy {
             ), 7000 cuMemcpyPeerAsync_ptsz;
         }
         copy(host stream hStream)
-        because("moved by the copy engines, which are neither gated nor charged (DESIGN 6): one side is host memory")
+        because("moved by the copy engines, which are neither gated nor charged: one side is host memory")
         cuMemcpyHtoDAsync {
             2000 cuMemcpyHtoDAsync(
                 dstDevice: CUdeviceptr_v1, srcHost: *const c_void, ByteCount: c_uint, hStream: CUstream
@@ -112,7 +112,7 @@ macro_rules! __families_copy {
             ), 7000 cuMemcpyHtoDAsync_v2_ptsz;
         }
         copy(host stream hStream)
-        because("moved by the copy engines, which are neither gated nor charged (DESIGN 6): one side is host memory")
+        because("moved by the copy engines, which are neither gated nor charged: one side is host memory")
         cuMemcpyDtoHAsync {
             2000 cuMemcpyDtoHAsync(
                 dstHost: *mut c_void, srcDevice: CUdeviceptr_v1, ByteCount: c_uint, hStream: CUstream
@@ -130,7 +130,7 @@ macro_rules! __families_copy {
             ), 7000 cuMemcpyDtoDAsync_v2_ptsz;
         }
         copy(host stream hStream)
-        because("moved by the copy engines, which are neither gated nor charged (DESIGN 6): one side is host memory")
+        because("moved by the copy engines, which are neither gated nor charged: one side is host memory")
         cuMemcpyHtoAAsync {
             2000 cuMemcpyHtoAAsync(
                 dstArray: CUarray, dstOffset: c_uint, srcHost: *const c_void, ByteCount: c_uint, hStream: CUstream
@@ -140,7 +140,7 @@ macro_rules! __families_copy {
             ), 7000 cuMemcpyHtoAAsync_v2_ptsz;
         }
         copy(host stream hStream)
-        because("moved by the copy engines, which are neither gated nor charged (DESIGN 6): one side is host memory")
+        because("moved by the copy engines, which are neither gated nor charged: one side is host memory")
         cuMemcpyAtoHAsync {
             2000 cuMemcpyAtoHAsync(
                 dstHost: *mut c_void, srcArray: CUarray, srcOffset: c_uint, ByteCount: c_uint, hStream: CUstream

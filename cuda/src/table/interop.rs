@@ -62,16 +62,14 @@ macro_rules! __families_interop {
             10000 cuDestroyExternalMemory(extMem: CUexternalMemory);
         }
         pass()
-        because("semaphores are never gated (DESIGN 6): another process may wait for them; no device memory, no \
-            kernel")
+        because("semaphores are never gated: another process may wait for them; no device memory, no kernel")
         cuImportExternalSemaphore {
             10000 cuImportExternalSemaphore(
                 extSem_out: *mut CUexternalSemaphore, semHandleDesc: *const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC
             );
         }
         pass()
-        because("semaphores are never gated (DESIGN 6): another process may wait for them; no device memory, no \
-            kernel")
+        because("semaphores are never gated: another process may wait for them; no device memory, no kernel")
         cuSignalExternalSemaphoresAsync {
             10000 cuSignalExternalSemaphoresAsync(
                 extSemArray: *const CUexternalSemaphore, paramsArray: *const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS,
@@ -79,8 +77,7 @@ macro_rules! __families_interop {
             ), 10000 cuSignalExternalSemaphoresAsync_ptsz;
         }
         pass()
-        because("semaphores are never gated (DESIGN 6): another process may wait for them; no device memory, no \
-            kernel")
+        because("semaphores are never gated: another process may wait for them; no device memory, no kernel")
         cuWaitExternalSemaphoresAsync {
             10000 cuWaitExternalSemaphoresAsync(
                 extSemArray: *const CUexternalSemaphore, paramsArray: *const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS,
@@ -88,8 +85,7 @@ macro_rules! __families_interop {
             ), 10000 cuWaitExternalSemaphoresAsync_ptsz;
         }
         pass()
-        because("semaphores are never gated (DESIGN 6): another process may wait for them; no device memory, no \
-            kernel")
+        because("semaphores are never gated: another process may wait for them; no device memory, no kernel")
         cuDestroyExternalSemaphore {
             10000 cuDestroyExternalSemaphore(extSem: CUexternalSemaphore);
         }

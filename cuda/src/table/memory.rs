@@ -82,7 +82,7 @@ macro_rules! __families_memory {
             4000 cuPointerGetAttribute(data: *mut c_void, attribute: CUpointer_attribute, ptr: CUdeviceptr);
         }
         pass()
-        because("moves managed pages by the copy engines, never gated (DESIGN 6); residency changes no charge")
+        because("moves managed pages by the copy engines, never gated; residency changes no charge")
         cuMemPrefetchAsync {
             8000 cuMemPrefetchAsync(
                 devPtr: CUdeviceptr, count: usize, dstDevice: CUdevice, hStream: CUstream
@@ -134,7 +134,7 @@ macro_rules! __families_memory {
             ), 7000 cuStreamAttachMemAsync_ptsz;
         }
         pass()
-        because("moves managed pages by the copy engines, never gated (DESIGN 6); residency changes no charge")
+        because("moves managed pages by the copy engines, never gated; residency changes no charge")
         cuMemPrefetchBatchAsync {
             13000 cuMemPrefetchBatchAsync(
                 dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, prefetchLocs: *mut CUmemLocation,
@@ -142,14 +142,14 @@ macro_rules! __families_memory {
             ), 13000 cuMemPrefetchBatchAsync_ptsz;
         }
         pass()
-        because("moves managed pages by the copy engines, never gated (DESIGN 6); residency changes no charge")
+        because("moves managed pages by the copy engines, never gated; residency changes no charge")
         cuMemDiscardBatchAsync {
             13000 cuMemDiscardBatchAsync(
                 dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, flags: c_ulonglong, hStream: CUstream
             ), 13000 cuMemDiscardBatchAsync_ptsz;
         }
         pass()
-        because("moves managed pages by the copy engines, never gated (DESIGN 6); residency changes no charge")
+        because("moves managed pages by the copy engines, never gated; residency changes no charge")
         cuMemDiscardAndPrefetchBatchAsync {
             13000 cuMemDiscardAndPrefetchBatchAsync(
                 dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, prefetchLocs: *mut CUmemLocation,

@@ -37,7 +37,7 @@ macro_rules! __families_stream {
             ), 12050 cuStreamGetCtx_v2_ptsz;
         }
         pass()
-        because("orders work and runs none; never gated (DESIGN 6), for other streams and processes may wait for it")
+        because("orders work and runs none; never gated, for other streams and processes may wait for it")
         cuStreamWaitEvent {
             3020 cuStreamWaitEvent(hStream: CUstream, hEvent: CUevent, Flags: c_uint), 7000 cuStreamWaitEvent_ptsz;
         }
@@ -103,8 +103,7 @@ macro_rules! __families_stream {
             ), 12030 cuStreamUpdateCaptureDependencies_v2_ptsz;
         }
         query(stream hStream)
-        because("asks whether a stream is done; never altered, never gated (DESIGN 6), and no work is put in a \
-            queue")
+        because("asks whether a stream is done; never altered, never gated, and no work is put in a queue")
         cuStreamQuery {
             2000 cuStreamQuery(hStream: CUstream), 7000 cuStreamQuery_ptsz;
         }
@@ -132,20 +131,19 @@ macro_rules! __families_stream {
             2000 cuEventCreate(phEvent: *mut CUevent, Flags: c_uint);
         }
         pass()
-        because("orders work and runs none; never gated (DESIGN 6), for other streams and processes may wait for it")
+        because("orders work and runs none; never gated, for other streams and processes may wait for it")
         cuEventRecord {
             2000 cuEventRecord(hEvent: CUevent, hStream: CUstream), 7000 cuEventRecord_ptsz;
         }
         pass()
-        because("orders work and runs none; never gated (DESIGN 6), for other streams and processes may wait for it")
+        because("orders work and runs none; never gated, for other streams and processes may wait for it")
         cuEventRecordWithFlags {
             11010 cuEventRecordWithFlags(
                 hEvent: CUevent, hStream: CUstream, flags: c_uint
             ), 11010 cuEventRecordWithFlags_ptsz;
         }
         query(event hEvent)
-        because("asks whether an event is done; never altered, never gated (DESIGN 6), and no work is put in a \
-            queue")
+        because("asks whether an event is done; never altered, never gated, and no work is put in a queue")
         cuEventQuery {
             2000 cuEventQuery(hEvent: CUevent);
         }
@@ -161,7 +159,7 @@ macro_rules! __families_stream {
             12080 cuEventElapsedTime_v2(pMilliseconds: *mut f32, hStart: CUevent, hEnd: CUevent);
         }
         pass()
-        because("orders work and runs none; never gated (DESIGN 6), for other streams and processes may wait for it")
+        because("orders work and runs none; never gated, for other streams and processes may wait for it")
         cuStreamWaitValue32 {
             8000 cuStreamWaitValue32(
                 stream: CUstream, addr: CUdeviceptr, value: cuuint32_t, flags: c_uint
@@ -171,7 +169,7 @@ macro_rules! __families_stream {
             ), 11070 cuStreamWaitValue32_v2_ptsz;
         }
         pass()
-        because("orders work and runs none; never gated (DESIGN 6), for other streams and processes may wait for it")
+        because("orders work and runs none; never gated, for other streams and processes may wait for it")
         cuStreamWaitValue64 {
             9000 cuStreamWaitValue64(
                 stream: CUstream, addr: CUdeviceptr, value: cuuint64_t, flags: c_uint
@@ -181,7 +179,7 @@ macro_rules! __families_stream {
             ), 11070 cuStreamWaitValue64_v2_ptsz;
         }
         pass()
-        because("orders work and runs none; never gated (DESIGN 6), for other streams and processes may wait for it")
+        because("orders work and runs none; never gated, for other streams and processes may wait for it")
         cuStreamWriteValue32 {
             8000 cuStreamWriteValue32(
                 stream: CUstream, addr: CUdeviceptr, value: cuuint32_t, flags: c_uint
@@ -191,7 +189,7 @@ macro_rules! __families_stream {
             ), 11070 cuStreamWriteValue32_v2_ptsz;
         }
         pass()
-        because("orders work and runs none; never gated (DESIGN 6), for other streams and processes may wait for it")
+        because("orders work and runs none; never gated, for other streams and processes may wait for it")
         cuStreamWriteValue64 {
             9000 cuStreamWriteValue64(
                 stream: CUstream, addr: CUdeviceptr, value: cuuint64_t, flags: c_uint
@@ -201,7 +199,7 @@ macro_rules! __families_stream {
             ), 11070 cuStreamWriteValue64_v2_ptsz;
         }
         pass()
-        because("orders work and runs none; never gated (DESIGN 6), for other streams and processes may wait for it")
+        because("orders work and runs none; never gated, for other streams and processes may wait for it")
         cuStreamBatchMemOp {
             8000 cuStreamBatchMemOp(
                 stream: CUstream, count: c_uint, paramArray: *mut CUstreamBatchMemOpParams, flags: c_uint

@@ -3,7 +3,10 @@
 use core::ffi::{c_int, c_uint, c_ulonglong};
 
 macro_rules! integers {
-    ($($name:ident = $base:ty, $what:literal;)*) => { $(#[doc = $what] pub type $name = $base;)* };
+    ($($name:ident = $base:ty, $what:literal;)*) => {
+        $(#[doc = $what] pub type $name = $base;)*
+        pub(super) const INTEGER_LAYOUTS: &[super::Layout] = &[$(scalar_layout!($name)),*];
+    };
 }
 
 integers! {
@@ -29,6 +32,7 @@ integers! {
 macro_rules! enumerations {
     ($($name:ident)*) => {
         $(#[doc = concat!("The C enumeration `", stringify!($name), "`.")] pub type $name = c_uint;)*
+        pub(super) const ENUM_LAYOUTS: &[super::Layout] = &[$(scalar_layout!($name)),*];
     };
 }
 

@@ -1,167 +1,149 @@
 //! Graph nodes and instantiation.
 use super::*;
 
-/// Kernel node of CUDA 10 to 11.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct CUDA_KERNEL_NODE_PARAMS_v1 {
-    pub func: CUfunction,
-    pub gridDimX: c_uint,
-    pub gridDimY: c_uint,
-    pub gridDimZ: c_uint,
-    pub blockDimX: c_uint,
-    pub blockDimY: c_uint,
-    pub blockDimZ: c_uint,
-    pub sharedMemBytes: c_uint,
-    pub kernelParams: *mut *mut c_void,
-    pub extra: *mut *mut c_void,
-}
+structures! {
+    GRAPH_LAYOUTS;
 
-/// Kernel node from CUDA 12 on (the header's `_v2`): a function or a kernel, and a context.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct CUDA_KERNEL_NODE_PARAMS {
-    pub func: CUfunction,
-    pub gridDimX: c_uint,
-    pub gridDimY: c_uint,
-    pub gridDimZ: c_uint,
-    pub blockDimX: c_uint,
-    pub blockDimY: c_uint,
-    pub blockDimZ: c_uint,
-    pub sharedMemBytes: c_uint,
-    pub kernelParams: *mut *mut c_void,
-    pub extra: *mut *mut c_void,
-    pub kern: CUkernel,
-    pub ctx: CUcontext,
-}
+    /// Kernel node of CUDA 10 to 11.
+    #[derive(Clone, Copy, Debug)]
+    struct CUDA_KERNEL_NODE_PARAMS_v1 {
+        func: CUfunction,
+        gridDimX: c_uint,
+        gridDimY: c_uint,
+        gridDimZ: c_uint,
+        blockDimX: c_uint,
+        blockDimY: c_uint,
+        blockDimZ: c_uint,
+        sharedMemBytes: c_uint,
+        kernelParams: *mut *mut c_void,
+        extra: *mut *mut c_void,
+    }
 
-/// Memset node.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-#[allow(missing_docs)]
-pub struct CUDA_MEMSET_NODE_PARAMS {
-    pub dst: CUdeviceptr,
-    pub pitch: usize,
-    pub value: c_uint,
-    pub elementSize: c_uint,
-    pub width: usize,
-    pub height: usize,
-}
+    /// Kernel node from CUDA 12 on (the header's `_v2`): a function or a kernel, and a context.
+    #[derive(Clone, Copy, Debug)]
+    struct CUDA_KERNEL_NODE_PARAMS {
+        func: CUfunction,
+        gridDimX: c_uint,
+        gridDimY: c_uint,
+        gridDimZ: c_uint,
+        blockDimX: c_uint,
+        blockDimY: c_uint,
+        blockDimZ: c_uint,
+        sharedMemBytes: c_uint,
+        kernelParams: *mut *mut c_void,
+        extra: *mut *mut c_void,
+        kern: CUkernel,
+        ctx: CUcontext,
+    }
 
-/// Memset node inside [`CUgraphNodeParams`] (the header's `_v2`).
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct CUDA_MEMSET_NODE_PARAMS_v2 {
-    pub dst: CUdeviceptr,
-    pub pitch: usize,
-    pub value: c_uint,
-    pub elementSize: c_uint,
-    pub width: usize,
-    pub height: usize,
-    pub ctx: CUcontext,
-}
+    /// Memset node.
+    #[derive(Clone, Copy, Debug, Default)]
+    struct CUDA_MEMSET_NODE_PARAMS {
+        dst: CUdeviceptr,
+        pitch: usize,
+        value: c_uint,
+        elementSize: c_uint,
+        width: usize,
+        height: usize,
+    }
 
-/// Copy node inside [`CUgraphNodeParams`].
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct CUDA_MEMCPY_NODE_PARAMS {
-    pub flags: c_int,
-    pub reserved: c_int,
-    pub copyCtx: CUcontext,
-    pub copyParams: CUDA_MEMCPY3D,
-}
+    /// Memset node inside [`CUgraphNodeParams`] (the header's `_v2`).
+    #[derive(Clone, Copy, Debug)]
+    struct CUDA_MEMSET_NODE_PARAMS_v2 {
+        dst: CUdeviceptr,
+        pitch: usize,
+        value: c_uint,
+        elementSize: c_uint,
+        width: usize,
+        height: usize,
+        ctx: CUcontext,
+    }
 
-/// Host-function node.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct CUDA_HOST_NODE_PARAMS {
-    pub fn_: CUhostFn,
-    pub userData: *mut c_void,
-}
+    /// Copy node inside [`CUgraphNodeParams`].
+    #[derive(Clone, Copy, Debug)]
+    struct CUDA_MEMCPY_NODE_PARAMS {
+        flags: c_int,
+        reserved: c_int,
+        copyCtx: CUcontext,
+        copyParams: CUDA_MEMCPY3D,
+    }
 
-/// Allocation node; `dptr` is written by the driver.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct CUDA_MEM_ALLOC_NODE_PARAMS {
-    pub poolProps: CUmemPoolProps,
-    pub accessDescs: *const CUmemAccessDesc,
-    pub accessDescCount: usize,
-    pub bytesize: usize,
-    pub dptr: CUdeviceptr,
-}
+    /// Host-function node.
+    #[derive(Clone, Copy, Debug)]
+    struct CUDA_HOST_NODE_PARAMS {
+        fn_: CUhostFn,
+        userData: *mut c_void,
+    }
 
-/// Arms of [`CUgraphNodeParams`] that we read; the others are its bytes.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub union CUgraphNodeParamsUnion {
-    /// The size that every version keeps.
-    pub reserved1: [c_longlong; 29],
-    /// `CU_GRAPH_NODE_TYPE_KERNEL`.
-    pub kernel: CUDA_KERNEL_NODE_PARAMS,
-    /// `CU_GRAPH_NODE_TYPE_MEMCPY`.
-    pub memcpy: CUDA_MEMCPY_NODE_PARAMS,
-    /// `CU_GRAPH_NODE_TYPE_MEMSET`.
-    pub memset: CUDA_MEMSET_NODE_PARAMS_v2,
-    /// `CU_GRAPH_NODE_TYPE_HOST`: its first two fields; 13.x adds more behind them.
-    pub host: CUDA_HOST_NODE_PARAMS,
-    /// `CU_GRAPH_NODE_TYPE_GRAPH`: its first field.
-    pub graph: CUgraph,
-    /// `CU_GRAPH_NODE_TYPE_WAIT_EVENT` and `CU_GRAPH_NODE_TYPE_EVENT_RECORD`: their first field.
-    pub event: CUevent,
-    /// `CU_GRAPH_NODE_TYPE_MEM_ALLOC`.
-    pub alloc: CUDA_MEM_ALLOC_NODE_PARAMS,
-    /// `CU_GRAPH_NODE_TYPE_MEM_FREE`: the address to free.
-    pub free: CUdeviceptr,
-}
+    /// Allocation node; `dptr` is written by the driver.
+    #[derive(Clone, Copy, Debug)]
+    struct CUDA_MEM_ALLOC_NODE_PARAMS {
+        poolProps: CUmemPoolProps,
+        accessDescs: *const CUmemAccessDesc,
+        accessDescCount: usize,
+        bytesize: usize,
+        dptr: CUdeviceptr,
+    }
 
-/// Argument of `cuGraphAddNode`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct CUgraphNodeParams {
-    /// Which arm counts.
-    pub type_: CUgraphNodeType,
-    /// Zero.
-    pub reserved0: [c_int; 3],
-    /// By `type_`.
-    pub params: CUgraphNodeParamsUnion,
-    /// Zero.
-    pub reserved2: c_longlong,
-}
+    /// Arms of [`CUgraphNodeParams`] that we read; the others are its bytes.
+    #[derive(Clone, Copy)]
+    union CUgraphNodeParamsUnion as "" {
+        /// The size that every version keeps.
+        reserved1: [c_longlong; 29],
+        /// `CU_GRAPH_NODE_TYPE_KERNEL`.
+        kernel: CUDA_KERNEL_NODE_PARAMS,
+        /// `CU_GRAPH_NODE_TYPE_MEMCPY`.
+        memcpy: CUDA_MEMCPY_NODE_PARAMS,
+        /// `CU_GRAPH_NODE_TYPE_MEMSET`.
+        memset: CUDA_MEMSET_NODE_PARAMS_v2,
+        /// `CU_GRAPH_NODE_TYPE_HOST`: its first two fields; 13.x adds more behind them.
+        host: CUDA_HOST_NODE_PARAMS,
+        /// `CU_GRAPH_NODE_TYPE_GRAPH`: its first field.
+        graph: CUgraph,
+        /// `CU_GRAPH_NODE_TYPE_WAIT_EVENT` and `CU_GRAPH_NODE_TYPE_EVENT_RECORD`: their first field.
+        event: CUevent,
+        /// `CU_GRAPH_NODE_TYPE_MEM_ALLOC`.
+        alloc: CUDA_MEM_ALLOC_NODE_PARAMS,
+        /// `CU_GRAPH_NODE_TYPE_MEM_FREE`: the address to free.
+        free: CUdeviceptr,
+    }
 
-/// Which ports an edge joins.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-#[allow(missing_docs)]
-pub struct CUgraphEdgeData {
-    pub from_port: c_uchar,
-    pub to_port: c_uchar,
-    pub type_: c_uchar,
-    pub reserved: [c_uchar; 5],
-}
+    /// Argument of `cuGraphAddNode`.
+    #[derive(Clone, Copy)]
+    struct CUgraphNodeParams {
+        /// Which arm counts.
+        type_: CUgraphNodeType,
+        /// Zero.
+        reserved0: [c_int; 3],
+        /// By `type_`.
+        params: CUgraphNodeParamsUnion,
+        /// Zero.
+        reserved2: c_longlong,
+    }
 
-/// Why an update of an executable graph was refused.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct CUgraphExecUpdateResultInfo {
-    pub result: CUgraphExecUpdateResult,
-    pub errorNode: CUgraphNode,
-    pub errorFromNode: CUgraphNode,
-}
+    /// Which ports an edge joins.
+    #[derive(Clone, Copy, Debug, Default)]
+    struct CUgraphEdgeData {
+        from_port: c_uchar,
+        to_port: c_uchar,
+        type_: c_uchar,
+        reserved: [c_uchar; 5],
+    }
 
-/// Argument of `cuGraphInstantiateWithParams`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct CUDA_GRAPH_INSTANTIATE_PARAMS {
-    pub flags: u64,
-    pub hUploadStream: CUstream,
-    pub hErrNode_out: CUgraphNode,
-    pub result_out: CUgraphInstantiateResult,
+    /// Why an update of an executable graph was refused.
+    #[derive(Clone, Copy, Debug)]
+    struct CUgraphExecUpdateResultInfo {
+        result: CUgraphExecUpdateResult,
+        errorNode: CUgraphNode,
+        errorFromNode: CUgraphNode,
+    }
+
+    /// Argument of `cuGraphInstantiateWithParams`.
+    #[derive(Clone, Copy, Debug)]
+    struct CUDA_GRAPH_INSTANTIATE_PARAMS {
+        flags: u64,
+        hUploadStream: CUstream,
+        hErrNode_out: CUgraphNode,
+        result_out: CUgraphInstantiateResult,
+    }
 }

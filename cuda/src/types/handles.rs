@@ -4,14 +4,17 @@ use crate::CUresult;
 use core::ffi::{c_char, c_int, c_void};
 
 macro_rules! handles {
-    ($($name:ident = $inner:ident;)*) => { $(
+    ($($name:ident = $inner:ident;)*) => {
+        pub(super) const HANDLE_LAYOUTS: &[super::Layout] = &[$(scalar_layout!($name)),*];
+        $(
         #[doc = concat!("What a [`", stringify!($name), "`] points to; only the driver knows it.")]
         #[repr(C)]
         #[derive(Debug)]
         pub struct $inner { _private: [u8; 0] }
         #[doc = concat!("Handle `", stringify!($name), "`: compare it, pass it on, never look inside.")]
         pub type $name = *mut $inner;
-    )* };
+        )*
+    };
 }
 
 handles! {

@@ -6,6 +6,9 @@
 //! This module must never know what mgpu does with a call.
 #![allow(non_camel_case_types, non_snake_case, non_upper_case_globals)]
 
+#[macro_use]
+mod layout;
+
 mod constants;
 mod enums;
 mod graph;
@@ -20,7 +23,19 @@ pub use enums::*;
 pub use graph::*;
 pub use handles::*;
 pub use launch::*;
+pub use layout::Layout;
 pub use memory::*;
 pub use opaque::*;
 
 pub use crate::CUresult;
+
+/// What the compiler made of every type here that has a layout, group by group.
+pub const LAYOUTS: &[&[Layout]] = &[
+    enums::ENUM_LAYOUTS,
+    enums::INTEGER_LAYOUTS,
+    handles::HANDLE_LAYOUTS,
+    graph::GRAPH_LAYOUTS,
+    launch::LAUNCH_LAYOUTS,
+    memory::MEMORY_LAYOUTS,
+    opaque::OPAQUE_LAYOUTS,
+];

@@ -1,4 +1,5 @@
 //! Structures that only pass through us by pointer, and a few that pass by value as bytes.
+use super::{CUarray_format, c_uint, c_void};
 
 macro_rules! opaque {
     ($($name:ident)*) => { $(
@@ -41,33 +42,43 @@ opaque! {
     VdpGetProcAddress
 }
 
-/// 64 bytes that name another process's allocation; passed by value.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct CUipcMemHandle {
-    /// Meaning known to the driver only.
-    pub reserved: [u8; 64],
-}
+structures! {
+    OPAQUE_LAYOUTS;
 
-/// 64 bytes that name another process's event; passed by value.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct CUipcEventHandle {
-    /// Meaning known to the driver only.
-    pub reserved: [u8; 64],
-}
+    /// 64 bytes that name another process's allocation; passed by value.
+    #[derive(Clone, Copy, Debug)]
+    struct CUipcMemHandle {
+        /// Meaning known to the driver only.
+        reserved: [u8; 64],
+    }
 
-/// 64 bytes that name a pointer into an exported pool.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct CUmemPoolPtrExportData {
-    /// Meaning known to the driver only.
-    pub reserved: [u8; 64],
-}
+    /// 64 bytes that name another process's event; passed by value.
+    #[derive(Clone, Copy, Debug)]
+    struct CUipcEventHandle {
+        /// Meaning known to the driver only.
+        reserved: [u8; 64],
+    }
 
-/// An EGL frame; passed by value, so its size and alignment matter, its fields not.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct CUeglFrame {
-    _words: [u64; 8],
+    /// 64 bytes that name a pointer into an exported pool.
+    #[derive(Clone, Copy, Debug)]
+    struct CUmemPoolPtrExportData {
+        /// Meaning known to the driver only.
+        reserved: [u8; 64],
+    }
+
+    /// An EGL frame; passed by value.
+    #[derive(Clone, Copy, Debug)]
+    struct CUeglFrame {
+        /// One address or array a plane.
+        frame: [*mut c_void; 3],
+        width: c_uint,
+        height: c_uint,
+        depth: c_uint,
+        pitch: c_uint,
+        planeCount: c_uint,
+        numChannels: c_uint,
+        frameType: c_uint,
+        eglColorFormat: c_uint,
+        cuFormat: CUarray_format,
+    }
 }
