@@ -17,6 +17,8 @@ pub enum Direction {
     DeviceToDevice,
     /// Host to host.
     HostToHost,
+    /// Between two devices.
+    Peer,
 }
 
 /// How a wait compares the word in memory (`m`) with its value (`v`).
@@ -181,7 +183,7 @@ fn join(low: u32, high: u32) -> u64 {
 }
 
 impl Direction {
-    const ALL: [Self; 4] = [Self::HostToDevice, Self::DeviceToHost, Self::DeviceToDevice, Self::HostToHost];
+    const ALL: [Self; 5] = [Self::HostToDevice, Self::DeviceToHost, Self::DeviceToDevice, Self::HostToHost, Self::Peer];
 }
 
 impl Condition {
@@ -356,7 +358,7 @@ mod tests {
                     cooperative
                 }
             ),
-            (any::<u64>(), any::<u64>(), 0u64..1 << 40, 0u32..8, 0u32..8, pitch(), pitch(), 0usize..4).prop_map(
+            (any::<u64>(), any::<u64>(), 0u64..1 << 40, 0u32..8, 0u32..8, pitch(), pitch(), 0usize..5).prop_map(
                 |(dst, src, width, height, depth, dst_pitch, src_pitch, way)| Op::Copy {
                     dst,
                     src,

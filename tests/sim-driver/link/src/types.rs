@@ -120,11 +120,11 @@ pub struct MemoryInfo {
 pub struct PoolStats {
     /// Taken from the device.
     pub reserved: u64,
-    /// Highest `reserved` since the pool was made or last reset.
+    /// Highest `reserved` since the pool was made.
     pub reserved_high: u64,
     /// Handed out.
     pub used: u64,
-    /// Highest `used` since the pool was made or last reset.
+    /// Highest `used` since the pool was made.
     pub used_high: u64,
 }
 

@@ -56,6 +56,13 @@ impl Session {
         Ok(record)
     }
 
+    /// Says that a graph just launched will record the event: one call for each such node, just before the launch.
+    pub fn expect_record(&self, event: Event) {
+        if let Some(counter) = self.region.private.recorded.get(event.id.0 as usize) {
+            counter.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
     /// The number of the event's last record; `None` when it was never recorded.
     pub fn last_record(&self, event: Event) -> Option<u32> {
         let (counters, index) = (&self.region.private, event.id.0 as usize);
