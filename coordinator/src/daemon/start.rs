@@ -1,0 +1,253 @@
+//! Start and end of the daemon: devices, locks, directory, sockets, the last daemon's state; what is left behind.
+
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use mgpu_coordinator_core::TenantId;
+use rustix::fs::FlockOperation;
+use rustix::net::SocketType;
+use tracing::{error, info, warn};
+
+use super::{Daemon, Source, persist::Persist, tenants};
+use crate::chores::Chores;
+use crate::clock;
+use crate::config::{Allow, Config, explicit};
+use crate::device::Device;
+use crate::device_lock::LockDirectory;
+use crate::nvml::Gpu;
+use crate::poller::Poller;
+use crate::process;
+use crate::runtime_dir::{PathError, default_path, listen, own_directory};
+use crate::scheduling;
+use crate::state::{self, Found, State};
+
+/// How a daemon is started.
+#[derive(Debug)]
+pub(crate) struct Launch {
+    pub(crate) config: Config,
+    pub(crate) config_file: Option<PathBuf>,
+    pub(crate) runtime_dir: Option<PathBuf>,
+    pub(crate) user: bool,
+    pub(crate) exit_when_idle: bool,
+}
+
+/// Why a daemon did not start; the text is for people and names what is wrong.
+pub(crate) type StartError = Box<dyn std::error::Error>;
+
+const STATE_FILE: &str = "state.json";
+
+impl Daemon {
+    /// Starts: when it returns, the control socket answers.
+    ///
+    /// # Errors
+    /// No device, another coordinator, a path that is not ours.
+    pub(crate) fn start(launch: Launch) -> Result<Self, StartError> {
+        let Launch { config, config_file, runtime_dir, user, exit_when_idle } = launch;
+        let runtime_dir = runtime_dir.or_else(|| explicit(&config.runtime_dir)).unwrap_or_else(|| default_path(user));
+        let signals = signal_socket()?;
+        let nvml = explicit(&config.nvml).or_else(|| std::env::var_os("MGPU_NVML").map(PathBuf::from));
+        let gpu = Arc::new(Gpu::open(nvml.as_deref())?);
+        let facts = gpu.devices()?;
+        let control_path = runtime_dir.join("control.sock");
+        let lock_directory = LockDirectory::open(explicit(&config.lock_dir))?;
+        let mut locks = Vec::new();
+        for device in &facts {
+            locks.push(lock_directory.take(&device.uuid.to_string(), &control_path)?);
+        }
+        own_directory(&runtime_dir, if user { 0o700 } else { 0o755 })?;
+        let runtime_lock = lock_runtime_dir(&runtime_dir)?;
+        own_directory(&runtime_dir.join("tenants"), if user { 0o700 } else { 0o711 })?;
+        let boot = process::boot_id();
+        let state_file = runtime_dir.join(STATE_FILE);
+        let saved = read_state(&state_file, &boot)?;
+        let chores = Chores::start(Arc::clone(&gpu), state_file)?;
+        let now = clock::now();
+        let expected = saved.as_ref().map(expected_by_device).unwrap_or_default();
+        let devices = facts
+            .into_iter()
+            .zip(locks)
+            .map(|(facts, lock)| {
+                let uuid = facts.uuid.to_string();
+                let old = saved.as_ref().and_then(|s| s.devices.iter().find(|d| d.uuid == uuid));
+                let ids: Vec<TenantId> =
+                    expected.iter().filter(|(device, _)| *device == uuid).map(|(_, id)| *id).collect();
+                info!(device = %uuid, name = %facts.name, memory = %facts.total, "device");
+                Device::new(facts, &config, lock, old, &ids, now)
+            })
+            .collect();
+        let control = listen(&control_path, SocketType::STREAM, 0o600)?;
+        let declare = open_declare(&config, user, &runtime_dir)?;
+        let mut daemon = Self {
+            epoch: saved.as_ref().map_or(0, |s| s.daemon_epoch).max(now.0) + 1,
+            config,
+            config_file,
+            user,
+            exit_when_idle,
+            runtime_dir,
+            _runtime_lock: runtime_lock,
+            boot,
+            gpu,
+            poller: Poller::new()?,
+            sources: std::collections::BTreeMap::new(),
+            chores,
+            signals,
+            control,
+            declare,
+            control_peers: std::collections::BTreeMap::new(),
+            declare_peers: std::collections::BTreeMap::new(),
+            devices,
+            tenants: std::collections::BTreeMap::new(),
+            next_tenant: saved.as_ref().map_or(1, |s| s.next_tenant.max(1)),
+            persist: Persist::default(),
+            audit: super::memory::Audit::default(),
+            idle_since: Some(now),
+            stopping: false,
+        };
+        daemon.watch_own()?;
+        daemon.restore_all(saved.as_ref());
+        daemon.save_now();
+        daemon.announce();
+        Ok(daemon)
+    }
+
+    fn watch_own(&mut self) -> std::io::Result<()> {
+        let token = self.poller.add(&self.signals)?;
+        self.sources.insert(token, Source::Signals);
+        let token = self.poller.add(self.chores.bell())?;
+        self.sources.insert(token, Source::Chores);
+        let token = self.poller.add(&self.control)?;
+        self.sources.insert(token, Source::ControlListener);
+        if let Some(declare) = &self.declare {
+            let token = self.poller.add(declare)?;
+            self.sources.insert(token, Source::DeclareListener);
+        }
+        Ok(())
+    }
+
+    fn announce(&self) {
+        let granted = scheduling::apply(self.config.scheduling);
+        info!(
+            version = env!("CARGO_PKG_VERSION"), pid = std::process::id(), runtime_dir = %self.runtime_dir.display(),
+            nvml = %self.gpu.path().display(), driver = self.gpu.driver_version().unwrap_or_default(),
+            devices = self.devices.len(), scheduling = granted.name(), declared = self.declare.is_some(),
+            epoch = self.epoch, "ready"
+        );
+    }
+
+    /// Restores the tenants of the last daemon and removes directories that belong to none.
+    fn restore_all(&mut self, saved: Option<&State>) {
+        for tenant in saved.map(|s| s.tenants.as_slice()).unwrap_or_default() {
+            let index = |uuid: &String| self.devices.iter().position(|d| d.uuid == *uuid);
+            let devices: Option<Vec<usize>> = tenant.devices.iter().map(index).collect();
+            let result = match devices {
+                Some(devices) => self.restore(tenant, devices),
+                None => Err("one of its devices has gone".into()),
+            };
+            if let Err(error) = result {
+                error!(tenant = %tenant.name, %error, "a tenant of the last daemon can't be kept; its clients go on without one");
+            }
+        }
+        let Ok(entries) = fs::read_dir(self.runtime_dir.join("tenants")) else { return };
+        for entry in entries.flatten() {
+            if !self.tenants.values().any(|t| entry.file_name().to_str() == Some(&t.id)) {
+                info!(path = %entry.path().display(), "a directory of no tenant is removed");
+                tenants::remove_directory(&entry.path());
+            }
+        }
+    }
+
+    /// Removes what a stopped daemon should not leave; `all`: everything, since nobody will come back for it.
+    pub(super) fn remove_own_files(&self, all: bool) {
+        let mut names = vec!["control.sock", "declare.sock"];
+        if all {
+            names.extend([STATE_FILE, "mgpud.lock"]);
+        }
+        for name in names {
+            let _ = fs::remove_file(self.runtime_dir.join(name));
+        }
+        if all {
+            let _ = fs::remove_dir(self.runtime_dir.join("tenants"));
+            let _ = fs::remove_dir(&self.runtime_dir);
+        }
+    }
+}
+
+/// SIGTERM, SIGINT and SIGHUP as bytes on a socket.
+fn signal_socket() -> std::io::Result<UnixStream> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let (read, write) = UnixStream::pair()?;
+    read.set_nonblocking(true)?;
+    for signal in [SIGTERM, SIGINT, SIGHUP] {
+        let write = write.try_clone()?;
+        signal_numbers(signal, write)?;
+    }
+    Ok(read)
+}
+
+/// One process-wide handler that writes the signal's number.
+fn signal_numbers(signal: i32, to: UnixStream) -> std::io::Result<()> {
+    let byte = [u8::try_from(signal).unwrap_or(0)];
+    // SAFETY: the handler makes one send() without waiting on a descriptor that lives for ever, which is async-signal-safe.
+    unsafe {
+        signal_hook::low_level::register(signal, move || {
+            let _ = rustix::net::send(&to, &byte, rustix::net::SendFlags::DONTWAIT | rustix::net::SendFlags::NOSIGNAL);
+        })?
+    };
+    Ok(())
+}
+
+fn open_declare(config: &Config, user: bool, runtime_dir: &Path) -> Result<Option<OwnedFd>, PathError> {
+    let allowed = match config.declared_tenants {
+        Allow::Auto => user,
+        Allow::Allow => true,
+        Allow::Refuse => false,
+    };
+    if !allowed {
+        return Ok(None);
+    }
+    listen(&runtime_dir.join("declare.sock"), SocketType::SEQPACKET, if user { 0o600 } else { 0o666 }).map(Some)
+}
+
+/// One daemon per runtime directory.
+fn lock_runtime_dir(runtime_dir: &Path) -> Result<fs::File, PathError> {
+    let path = runtime_dir.join("mgpud.lock");
+    let fail = |e: std::io::Error| PathError(format!("{}: {e}", path.display()));
+    let mut file = fs::File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(fail)?;
+    if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+        let owner = fs::read_to_string(&path).unwrap_or_default();
+        return Err(PathError(format!(
+            "{} is in use by another coordinator (pid {}); name another runtime directory",
+            runtime_dir.display(),
+            owner.trim()
+        )));
+    }
+    file.set_len(0).map_err(fail)?;
+    std::io::Write::write_all(&mut file, std::process::id().to_string().as_bytes()).map_err(fail)?;
+    Ok(file)
+}
+
+fn read_state(path: &Path, boot: &str) -> Result<Option<State>, StartError> {
+    match state::read(path, boot)? {
+        Found::Nothing => Ok(None),
+        Found::State(state) => {
+            info!(tenants = state.tenants.len(), "state of an earlier daemon");
+            Ok(Some(*state))
+        }
+        Found::Unusable(why) => {
+            let aside = path.with_extension("json.unusable");
+            warn!(path = %path.display(), why, kept = %aside.display(), "the state file is not used");
+            fs::rename(path, aside)?;
+            Ok(None)
+        }
+    }
+}
+
+/// Tenants by device whose clients of the last daemon may still have work there.
+fn expected_by_device(saved: &State) -> Vec<(String, TenantId)> {
+    let alive = |t: &&state::TenantState| t.clients.iter().any(|c| process::pidfd_of(c.process).is_some());
+    let tenants = saved.tenants.iter().filter(alive);
+    tenants.flat_map(|t| t.devices.iter().map(|d| (d.clone(), TenantId(t.number)))).collect()
+}

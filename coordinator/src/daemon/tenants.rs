@@ -1,0 +1,445 @@
+//! Tenants come, change and go. A tenant is admitted on all its devices or on none, and stands on disk before it is told of.
+
+use std::fs;
+use std::path::Path;
+
+use mgpu_coordinator_core::{Entitlement, Event, Refusal, Request, TenantId, admission};
+use mgpu_protocol::control::Settings;
+use mgpu_protocol::entitlement::Entitlement as EntitlementFile;
+use mgpu_protocol::layout::MAX_DEVICES;
+use mgpu_protocol::sync::Ordering;
+use mgpu_protocol::units::{Bytes, Nanos};
+use rustix::net::SocketType;
+use tracing::{info, warn};
+
+use super::{Daemon, Source};
+use crate::books::Books;
+use crate::clock;
+use crate::config::Without;
+use crate::crash;
+use crate::look::Memory;
+use crate::process::{self, ProcessId};
+use crate::runtime_dir::{listen, own_directory, write_by_rename};
+use crate::state::{Origin, TenantState};
+use crate::tenant::{Bell, Ghost, Pages, Phase, Tenant};
+
+/// Clients of the last daemon come back within this (they reconnect at once, then each second at most).
+const SETTLING: Nanos = Nanos::from_millis(1_500);
+
+/// A tenant that is to be made or restored.
+pub(super) struct Plan {
+    pub(super) number: TenantId,
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) settings: Settings,
+    pub(super) devices: Vec<usize>,
+    pub(super) origin: Origin,
+}
+
+impl Daemon {
+    /// Makes a tenant.
+    ///
+    /// # Errors
+    /// What was asked for can't be given; names the value and the valid range. Nothing has changed then.
+    pub(super) fn create(&mut self, settings: Settings, origin: Origin) -> Result<TenantId, Refusal> {
+        let devices = self.resolve_devices(&settings.devices)?;
+        let name = self.choose_name(settings.name.as_deref())?;
+        let number = TenantId(self.next_tenant);
+        let id = format!("{name}-{}", random_suffix());
+        let plan = Plan { number, id, name, settings, devices, origin };
+        self.admit(&plan, false)?;
+        self.next_tenant += 1;
+        match self.build(plan, false) {
+            Ok(()) => Ok(number),
+            Err(error) => {
+                self.release_rows(number);
+                Err(Refusal(format!("the tenant can't be set up: {error}")))
+            }
+        }
+    }
+
+    fn choose_name(&self, wish: Option<&str>) -> Result<String, Refusal> {
+        let Some(name) = wish else { return Ok(format!("tenant-{}", self.next_tenant)) };
+        let fits = |b: u8| b.is_ascii_alphanumeric() || b"._-".contains(&b);
+        if name.is_empty() || name.len() > 40 || !name.bytes().all(fits) || name.starts_with('.') {
+            return Err(Refusal(format!(
+                "name \"{name}\" is not possible: 1 to 40 letters, digits, dots, dashes and underscores, not starting \
+                 with a dot"
+            )));
+        }
+        if self.tenants.values().any(|t| t.name == name) {
+            return Err(Refusal(format!("name \"{name}\" is taken by a running tenant")));
+        }
+        Ok(name.to_owned())
+    }
+
+    /// Devices by UUID or by index; none named = the first.
+    pub(super) fn resolve_devices(&self, named: &[String]) -> Result<Vec<usize>, Refusal> {
+        if named.is_empty() {
+            return Ok(vec![0]);
+        }
+        let mut found = Vec::new();
+        for text in named {
+            let index = self.resolve_device(text)?;
+            if found.contains(&index) {
+                return Err(Refusal(format!("device \"{text}\" is named twice")));
+            }
+            found.push(index);
+        }
+        if found.len() > MAX_DEVICES {
+            return Err(Refusal(format!("{} devices are named: a tenant may have 1 to {MAX_DEVICES}", found.len())));
+        }
+        Ok(found)
+    }
+
+    pub(super) fn resolve_device(&self, text: &str) -> Result<usize, Refusal> {
+        let by_uuid = self.devices.iter().position(|d| d.uuid == text);
+        let by_index = || text.parse().ok().filter(|i: &usize| *i < self.devices.len());
+        by_uuid.or_else(by_index).ok_or_else(|| {
+            let all: Vec<String> = self.devices.iter().enumerate().map(|(i, d)| format!("{i} = {}", d.uuid)).collect();
+            Refusal(format!("device \"{text}\" is unknown: the devices are {}", all.join(", ")))
+        })
+    }
+
+    /// Asks each device first, then joins all. A restored tenant meets the policy that its devices had.
+    fn admit(&mut self, plan: &Plan, restored: bool) -> Result<(), Refusal> {
+        let asked = per_device(&plan.settings, plan.devices.len())?;
+        let requests: Vec<Request> = plan
+            .devices
+            .iter()
+            .map(|device| &self.devices[*device])
+            .map(|d| d.admission.policy().or(d.recorded_policy))
+            .map(|policy| if restored { Request { policy, ..asked } } else { asked })
+            .collect();
+        for (device, request) in plan.devices.iter().zip(&requests) {
+            self.devices[*device].admission.check(request)?;
+        }
+        for (done, (device, request)) in plan.devices.iter().zip(&requests).enumerate() {
+            let before = self.devices[*device].admission.policy();
+            if let Err(refusal) = self.devices[*device].admission.admit(plan.number, request) {
+                for device in plan.devices.iter().take(done) {
+                    self.devices[*device].admission.release(plan.number);
+                }
+                return Err(refusal);
+            }
+            self.follow_policy(*device, before);
+        }
+        Ok(())
+    }
+
+    /// Tells the engine if a register's policy has changed.
+    pub(super) fn follow_policy(&mut self, device: usize, before: Option<mgpu_coordinator_core::PolicyKind>) {
+        let target = &self.devices[device];
+        let Some(policy) = target.admission.policy() else { return };
+        if before != Some(policy) && target.engine.policy() != policy {
+            info!(device = %target.uuid, %policy, "policy");
+            self.drive(device, Event::PolicyChanged { policy });
+        }
+    }
+
+    /// Directory, pages, listener. `restored`: under an earlier daemon it stood already.
+    fn build(&mut self, plan: Plan, restored: bool) -> Result<(), Box<dyn std::error::Error>> {
+        let directory = self.runtime_dir.join("tenants").join(&plan.id);
+        own_directory(&directory, if self.user { 0o700 } else { 0o755 })?;
+        crash::point("tenant-directory");
+        write_by_rename(&directory.join("entitlement"), &self.entitlement_text(&plan), 0o644)?;
+        crash::point("tenant-entitlement");
+        let listener = listen(&directory.join("socket"), SocketType::SEQPACKET, if self.user { 0o600 } else { 0o666 })?;
+        crash::point("tenant-listener");
+        let listener_token = self.watch(&listener, Source::Listener(plan.number))?;
+        let bell = Bell::make()?;
+        let bell_token = self.watch(&bell, Source::Bell(plan.number))?;
+        let keeper = match &plan.origin {
+            Origin::Process(process) => self.watch_process(*process, Source::Keeper(plan.number)),
+            Origin::Declared { .. } => None,
+        };
+        let pages = Pages::make(self.epoch, plan.devices.len())?;
+        let mut tenant = Tenant {
+            number: plan.number,
+            memories: plan.devices.iter().map(|_| Memory::default()).collect(),
+            books: self.books(plan.number, &plan.devices),
+            id: plan.id,
+            name: plan.name,
+            settings: plan.settings,
+            devices: plan.devices,
+            origin: plan.origin,
+            keeper,
+            made: clock::now(),
+            directory,
+            listener: (listener, listener_token),
+            pages,
+            bell: Bell::new(bell, bell_token),
+            connections: std::collections::BTreeMap::new(),
+            ghosts: Vec::new(),
+            asked: 0,
+            held: Vec::new(),
+            joined: false,
+            had_client: restored,
+            settling_until: None,
+            next_beat: None,
+            slot_epoch: 0,
+        };
+        for (index, device) in tenant.devices.iter().enumerate() {
+            if let Some(line) = tenant.grant_line(index) {
+                line.total.store(self.devices[*device].facts.total.0, Ordering::Relaxed);
+            }
+        }
+        tenant.publish();
+        info!(tenant = %tenant.name, id = %tenant.id, number = plan.number.0, restored, "tenant");
+        self.tenants.insert(plan.number, tenant);
+        self.idle_since = None;
+        self.persist.had_tenant = true;
+        if !restored {
+            self.join_engines(plan.number, false);
+        }
+        Ok(())
+    }
+
+    fn watch_process(
+        &mut self,
+        process: ProcessId,
+        source: Source,
+    ) -> Option<(std::os::fd::OwnedFd, crate::poller::Token)> {
+        let fd = process::pidfd_of(process)?;
+        let token = self.watch(&fd, source).ok()?;
+        Some((fd, token))
+    }
+
+    fn books(&self, number: TenantId, devices: &[usize]) -> Vec<Books> {
+        let row = |device: &usize| self.devices[*device].admission.row(number).copied().unwrap_or_default();
+        let limits = devices.iter().map(|d| limit_word(&row(d)));
+        limits.enumerate().map(|(line, limit)| Books::new(line, limit, self.config.lease_chunk.0.0)).collect()
+    }
+
+    fn entitlement_text(&self, plan: &Plan) -> String {
+        let row = |device: &usize| self.devices[*device].admission.row(plan.number).and_then(|row| row.memory);
+        EntitlementFile {
+            tenant: plan.name.clone(),
+            devices: plan.devices.iter().map(|d| (self.devices[*d].facts.uuid, row(d))).collect(),
+            closed_without_coordinator: self.config.without_coordinator == Without::Closed,
+        }
+        .to_text()
+    }
+
+    /// `mgpu set TENANT`: only what is named changes.
+    ///
+    /// # Errors
+    /// As [`Self::create`]; nothing has changed then.
+    pub(super) fn change(&mut self, which: &str, wish: &Settings) -> Result<(), Refusal> {
+        if wish.name.is_some() || wish.policy.is_some() || !wish.devices.is_empty() {
+            return Err(Refusal(
+                "a running tenant's name, devices and policy don't change: share, memory, class and weight do (the policy \
+                 is the device's: mgpu set --device)"
+                    .to_owned(),
+            ));
+        }
+        let by_name = self.tenants.values().find(|t| t.name == which || t.id == which).map(|t| t.number);
+        let number = by_name.ok_or_else(|| {
+            let names: Vec<&str> = self.tenants.values().map(|t| t.name.as_str()).collect();
+            Refusal(format!("tenant \"{which}\" is unknown: the tenants are {}", listed(&names)))
+        })?;
+        let devices = self.tenants.get(&number).map(|t| t.devices.clone()).unwrap_or_default();
+        let request = per_device(wish, devices.len())?;
+        self.change_rows(number, &devices, &request)?;
+        self.spread_change(number, &devices, wish);
+        Ok(())
+    }
+
+    fn change_rows(&mut self, number: TenantId, devices: &[usize], request: &Request) -> Result<(), Refusal> {
+        let mut before = Vec::new();
+        for device in devices {
+            let old = self.devices[*device].admission.row(number).copied();
+            if let Err(refusal) = self.devices[*device].admission.change(number, request) {
+                for (device, row) in before {
+                    let device: usize = device;
+                    // It fitted a moment ago.
+                    let _ = self.devices[device].admission.change(number, &as_request(&row));
+                }
+                return Err(refusal);
+            }
+            before.extend(old.map(|row| (*device, row)));
+        }
+        Ok(())
+    }
+
+    fn spread_change(&mut self, number: TenantId, devices: &[usize], wish: &Settings) {
+        for (index, device) in devices.iter().enumerate() {
+            let Some(entitlement) = self.devices[*device].admission.row(number).copied() else { continue };
+            if let Some(tenant) = self.tenants.get_mut(&number)
+                && let Some(books) = tenant.books.get_mut(index)
+            {
+                books.set_limit(limit_word(&entitlement), &tenant.pages.tenant.slots);
+                tenant.publish();
+            }
+            if self.tenants.get(&number).is_some_and(|t| t.joined) {
+                self.drive(*device, Event::TenantChanged { tenant: number, entitlement });
+            }
+        }
+        let Some(tenant) = self.tenants.get_mut(&number) else { return };
+        let settings = &mut tenant.settings;
+        settings.memory = wish.memory.or(settings.memory);
+        settings.share = wish.share.or(settings.share);
+        settings.class = wish.class.clone().or_else(|| settings.class.take());
+        settings.weight = wish.weight.or(settings.weight);
+        info!(tenant = %tenant.name, settings = ?tenant.settings, "changed");
+        let plan = Plan {
+            number,
+            id: tenant.id.clone(),
+            name: tenant.name.clone(),
+            settings: tenant.settings.clone(),
+            devices: tenant.devices.clone(),
+            origin: tenant.origin.clone(),
+        };
+        let path = tenant.directory.join("entitlement");
+        if let Err(error) = write_by_rename(&path, &self.entitlement_text(&plan), 0o644) {
+            warn!(path = %path.display(), %error, "the entitlement file keeps the old limit");
+        }
+    }
+
+    /// Restores a tenant of an earlier daemon.
+    ///
+    /// # Errors
+    /// It does not fit any more (device gone, configuration changed), or its directory can't be used.
+    pub(super) fn restore(
+        &mut self,
+        saved: &TenantState,
+        devices: Vec<usize>,
+    ) -> Result<(), Box<dyn std::error::Error>> {
+        let number = TenantId(saved.number);
+        let plan = Plan {
+            number,
+            id: saved.id.clone(),
+            name: saved.name.clone(),
+            settings: saved.settings.clone(),
+            devices,
+            origin: saved.origin.clone(),
+        };
+        self.admit(&plan, true)?;
+        if let Err(error) = self.build(plan, true) {
+            self.release_rows(number);
+            return Err(error);
+        }
+        let now = clock::now();
+        let mut ghosts = Vec::new();
+        for client in &saved.clients {
+            let mut bytes = [0; MAX_DEVICES];
+            for (place, given) in bytes.iter_mut().zip(&client.given) {
+                *place = *given;
+            }
+            let phase = match self.watch_process(client.process, Source::GhostDeath(number)) {
+                Some(watched) => Phase::Absent(Some(watched)),
+                None => Phase::Gone(now),
+            };
+            ghosts.push(Ghost { process: client.process, bytes, phase });
+        }
+        let Some(tenant) = self.tenants.get_mut(&number) else { return Ok(()) };
+        tenant.ghosts = ghosts;
+        tenant.publish();
+        if tenant.is_settling() {
+            tenant.settling_until = Some(now.plus(SETTLING));
+            for books in &mut tenant.books {
+                books.set_floor(books.charged());
+            }
+        } else {
+            self.join_engines(number, false);
+        }
+        self.audit_soon();
+        Ok(())
+    }
+
+    /// The process that a tenant was made for has died.
+    pub(super) fn on_keeper_death(&mut self, number: TenantId) {
+        let Some((fd, token)) = self.tenants.get_mut(&number).and_then(|t| t.keeper.take()) else { return };
+        self.unwatch(&fd, token);
+    }
+
+    /// Removes tenants that nobody keeps.
+    pub(super) fn end_tenants(&mut self, now: Nanos) {
+        let over: Vec<TenantId> = self.tenants.values().filter(|t| t.is_over(now)).map(|t| t.number).collect();
+        for number in over {
+            self.remove(number);
+        }
+    }
+
+    fn remove(&mut self, number: TenantId) {
+        let Some(tenant) = self.tenants.remove(&number) else { return };
+        info!(tenant = %tenant.name, id = %tenant.id, "tenant gone");
+        self.unwatch(&tenant.listener.0, tenant.listener.1);
+        self.unwatch(&tenant.bell.fd, tenant.bell.token);
+        for (token, connection) in tenant.connections {
+            self.unwatch(&connection.socket, token);
+            if let Some((fd, death)) = connection.pidfd {
+                self.unwatch(&fd, death);
+            }
+        }
+        for device in tenant.devices {
+            self.drive(device, Event::TenantLeft { tenant: number });
+        }
+        self.release_rows(number);
+        remove_directory(&tenant.directory);
+        if self.tenants.is_empty() {
+            self.idle_since = Some(clock::now());
+        }
+        self.save_now();
+    }
+
+    fn release_rows(&mut self, number: TenantId) {
+        for device in &mut self.devices {
+            device.admission.release(number);
+        }
+    }
+}
+
+/// What `settings` ask of each of `devices` devices.
+///
+/// # Errors
+/// A word that is none, a number out of range, or a total that does not divide.
+pub(super) fn per_device(settings: &Settings, devices: usize) -> Result<Request, Refusal> {
+    let refuse = |e: mgpu_protocol::units::ParseError| Refusal(e.0);
+    let totals = Request {
+        memory: settings.memory.map(Bytes),
+        share: settings.share,
+        class: settings.class.as_deref().map(str::parse).transpose().map_err(refuse)?,
+        weight: settings.weight,
+        policy: settings.policy.as_deref().map(str::parse).transpose().map_err(refuse)?,
+    };
+    admission::divide(&totals, u32::try_from(devices).unwrap_or(u32::MAX))
+}
+
+/// Words for people: `a, b`, or that there are none.
+pub(super) fn listed(names: &[&str]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+/// Removes what a tenant's directory holds by our hand, and the directory if nothing else is in it.
+pub(super) fn remove_directory(path: &Path) {
+    for name in ["socket", "entitlement", "socket.new", "entitlement.new"] {
+        let _ = fs::remove_file(path.join(name));
+    }
+    if let Err(error) = fs::remove_dir(path) {
+        warn!(path = %path.display(), %error, "a tenant's directory stays");
+    }
+}
+
+fn as_request(row: &Entitlement) -> Request {
+    Request {
+        memory: row.memory,
+        share: row.share.map(|s| u32::from(s.get())),
+        class: Some(row.class),
+        weight: Some(row.weight.get()),
+        policy: None,
+    }
+}
+
+fn limit_word(row: &Entitlement) -> u64 {
+    row.memory.map_or(u64::MAX, |bytes| bytes.0)
+}
+
+/// Makes an id that nobody can guess and that is never used twice.
+fn random_suffix() -> String {
+    let mut bytes = [0_u8; 6];
+    if let Ok(mut file) = fs::File::open("/dev/urandom") {
+        let _ = std::io::Read::read_exact(&mut file, &mut bytes);
+    }
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
