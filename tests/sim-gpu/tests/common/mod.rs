@@ -13,6 +13,7 @@ pub struct Rig {
     pub model: Model,
     pub effects: Vec<Effect>,
     next_token: u64,
+    next_pid: u32,
 }
 
 /// A process with one context on one device.
@@ -32,7 +33,7 @@ impl Rig {
     pub fn with(profile: Profile) -> Self {
         let mut model = Model::new(profile, 7, 2, None);
         model.advance(0, &mut Vec::new());
-        Self { model, effects: Vec::new(), next_token: 0 }
+        Self { model, effects: Vec::new(), next_token: 0, next_pid: 100 }
     }
 
     pub fn now(&self) -> Nanos {
@@ -40,8 +41,8 @@ impl Rig {
     }
 
     pub fn client(&mut self) -> Client {
-        let pid = self.model.witness().devices[0].processes.len() as u32 + 100;
-        let process = self.model.connect(self.now(), pid, "test");
+        let process = self.model.connect(self.now(), self.next_pid, "test");
+        self.next_pid += 1;
         self.context(process)
     }
 
