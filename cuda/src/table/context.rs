@@ -8,7 +8,10 @@ macro_rules! __families_context {
     ($callback:tt $($before:tt)*) => { $crate::__families_module! {
         $callback
         $($before)*
-        context(retain) now() cuDevicePrimaryCtxRetain {
+        context(retain)
+        because("creating a context is never refused; its memory is overhead, which the coordinator measures and \
+            charges")
+        cuDevicePrimaryCtxRetain {
             7000 cuDevicePrimaryCtxRetain(pctx: *mut CUcontext, dev: CUdevice);
         }
         context(release) now() cuDevicePrimaryCtxRelease {
@@ -30,7 +33,10 @@ macro_rules! __families_context {
             7000 cuDevicePrimaryCtxReset(dev: CUdevice);
             11000 cuDevicePrimaryCtxReset_v2(dev: CUdevice);
         }
-        context(create) now() cuCtxCreate {
+        context(create)
+        because("creating a context is never refused; its memory is overhead, which the coordinator measures and \
+            charges")
+        cuCtxCreate {
             2000 cuCtxCreate(pctx: *mut CUcontext, flags: c_uint, dev: CUdevice);
             3020 cuCtxCreate_v2(pctx: *mut CUcontext, flags: c_uint, dev: CUdevice);
             11040 cuCtxCreate_v3(
@@ -160,14 +166,14 @@ macro_rules! __families_context {
             4000 cuCtxDisablePeerAccess(peerContext: CUcontext);
         }
         context(create)
-        later("issue 4: keeps the primary context alive; until then only the memory is measured, and its choice of \
-            SMs is harmless while tenants take turns")
+        because("creating a context is never refused; its memory is overhead, which the coordinator measures and \
+            charges")
         cuGreenCtxCreate {
             12040 cuGreenCtxCreate(phCtx: *mut CUgreenCtx, desc: CUdevResourceDesc, dev: CUdevice, flags: c_uint);
         }
         context(destroy)
-        later("issue 4: releases the primary context; until then the ledger keeps the charges of that context until \
-            its last release or the exit")
+        because("releases what creating it retained; allocations stay charged until their context goes or they are \
+            freed")
         cuGreenCtxDestroy {
             12040 cuGreenCtxDestroy(hCtx: CUgreenCtx);
         }
@@ -207,7 +213,9 @@ macro_rules! __families_context {
         pass() because("describes SM subsets on the host; no device memory, no GPU work") cuStreamGetGreenCtx {
             12040 cuStreamGetGreenCtx(hStream: CUstream, phCtx: *mut CUgreenCtx);
         }
-        stream(create) now() cuGreenCtxStreamCreate {
+        stream(create)
+        because("a stream holds no memory worth charging and runs nothing; the gate meets it at its first launch")
+        cuGreenCtxStreamCreate {
             12050 cuGreenCtxStreamCreate(
                 phStream: *mut CUstream, greenCtx: CUgreenCtx, flags: c_uint, priority: c_int
             );

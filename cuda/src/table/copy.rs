@@ -87,7 +87,7 @@ macro_rules! __families_copy {
             2000 cuMemcpy3D(pCopy: *const CUDA_MEMCPY3D_v1);
             3020 cuMemcpy3D_v2(pCopy: *const CUDA_MEMCPY3D), 7000 cuMemcpy3D_v2_ptds;
         }
-        copy(device context) now() cuMemcpy3DPeer {
+        copy(ask context) now() cuMemcpy3DPeer {
             4000 cuMemcpy3DPeer(pCopy: *const CUDA_MEMCPY3D_PEER), 7000 cuMemcpy3DPeer_ptds;
         }
         copy(ask stream hStream) now() cuMemcpyAsync {
@@ -157,7 +157,7 @@ macro_rules! __families_copy {
             2000 cuMemcpy3DAsync(pCopy: *const CUDA_MEMCPY3D_v1, hStream: CUstream);
             3020 cuMemcpy3DAsync_v2(pCopy: *const CUDA_MEMCPY3D, hStream: CUstream), 7000 cuMemcpy3DAsync_v2_ptsz;
         }
-        copy(device stream hStream) now() cuMemcpy3DPeerAsync {
+        copy(ask stream hStream) now() cuMemcpy3DPeerAsync {
             4000 cuMemcpy3DPeerAsync(
                 pCopy: *const CUDA_MEMCPY3D_PEER, hStream: CUstream
             ), 7000 cuMemcpy3DPeerAsync_ptsz;

@@ -152,7 +152,10 @@ macro_rules! __families_interop {
                 deviceList: CUGLDeviceList
             );
         }
-        context(create) now() cuGLCtxCreate {
+        context(create)
+        because("creating a context is never refused; its memory is overhead, which the coordinator measures and \
+            charges")
+        cuGLCtxCreate {
             2000 cuGLCtxCreate(pCtx: *mut CUcontext, Flags: c_uint, device: CUdevice);
             3020 cuGLCtxCreate_v2(pCtx: *mut CUcontext, Flags: c_uint, device: CUdevice);
         }
@@ -269,7 +272,10 @@ macro_rules! __families_interop {
                 pDevice: *mut CUdevice, vdpDevice: VdpDevice, vdpGetProcAddress: *mut VdpGetProcAddress
             );
         }
-        context(create) now() cuVDPAUCtxCreate {
+        context(create)
+        because("creating a context is never refused; its memory is overhead, which the coordinator measures and \
+            charges")
+        cuVDPAUCtxCreate {
             3010 cuVDPAUCtxCreate(
                 pCtx: *mut CUcontext, flags: c_uint, device: CUdevice, vdpDevice: VdpDevice,
                 vdpGetProcAddress: *mut VdpGetProcAddress

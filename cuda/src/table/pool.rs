@@ -9,8 +9,7 @@ macro_rules! __families_pool {
         $callback
         $($before)*
         pool(current)
-        later("issue 4: chooses the pool that cuMemAllocAsync uses; until then the charge goes by the stream's \
-            device, whatever its pool")
+        because("chooses a pool and holds no memory; the hook of the allocation asks which pool is current")
         cuDeviceSetMemPool {
             11020 cuDeviceSetMemPool(dev: CUdevice, pool: CUmemoryPool);
         }
@@ -28,15 +27,10 @@ macro_rules! __families_pool {
                 dptr: *mut CUdeviceptr, bytesize: usize, hStream: CUstream
             ), 11020 cuMemAllocAsync_ptsz;
         }
-        pool(trim)
-        later("issue 4: refreshes the reserved bytes; until then no charge hangs on the pool itself")
-        cuMemPoolTrimTo {
+        pool(trim) now() cuMemPoolTrimTo {
             11020 cuMemPoolTrimTo(pool: CUmemoryPool, minBytesToKeep: usize);
         }
-        pool(set)
-        later("issue 4: a lower release threshold changes the reserved bytes; until then no charge hangs on the pool \
-            itself")
-        cuMemPoolSetAttribute {
+        pool(set) now() cuMemPoolSetAttribute {
             11020 cuMemPoolSetAttribute(pool: CUmemoryPool, attr: CUmemPool_attribute, value: *mut c_void);
         }
         pass() because("reads a pool; allocates nothing") cuMemPoolGetAttribute {
@@ -51,14 +45,11 @@ macro_rules! __families_pool {
             );
         }
         pool(create)
-        later("issue 4: tracks location, type and reserved bytes; until then allocations from the pool are charged by \
-            request and the slack between them and its reserved bytes is seen by the audit")
+        because("an empty pool holds no memory; what is allocated from it is charged then")
         cuMemPoolCreate {
             11020 cuMemPoolCreate(pool: *mut CUmemoryPool, poolProps: *const CUmemPoolProps);
         }
-        pool(destroy)
-        later("issue 4: reserved bytes go with the last allocation; until then no charge hangs on the pool itself")
-        cuMemPoolDestroy {
+        pool(destroy) now() cuMemPoolDestroy {
             11020 cuMemPoolDestroy(pool: CUmemoryPool);
         }
         memory(from_pool pool hStream) now() cuMemAllocFromPoolAsync {
@@ -104,8 +95,7 @@ macro_rules! __families_pool {
             13000 cuMemGetMemPool(pool: *mut CUmemoryPool, location: *mut CUmemLocation, type_: CUmemAllocationType);
         }
         pool(current)
-        later("issue 4: chooses the pool that cuMemAllocAsync uses; until then the charge goes by the stream's \
-            device, whatever its pool")
+        because("chooses a pool and holds no memory; the hook of the allocation asks which pool is current")
         cuMemSetMemPool {
             13000 cuMemSetMemPool(location: *mut CUmemLocation, type_: CUmemAllocationType, pool: CUmemoryPool);
         }

@@ -12,10 +12,14 @@ macro_rules! __families_stream {
             2000 cuCtxSynchronize();
             13000 cuCtxSynchronize_v2(ctx: CUcontext);
         }
-        stream(create) now() cuStreamCreate {
+        stream(create)
+        because("a stream holds no memory worth charging and runs nothing; the gate meets it at its first launch")
+        cuStreamCreate {
             2000 cuStreamCreate(phStream: *mut CUstream, Flags: c_uint);
         }
-        stream(create) now() cuStreamCreateWithPriority {
+        stream(create)
+        because("a stream holds no memory worth charging and runs nothing; the gate meets it at its first launch")
+        cuStreamCreateWithPriority {
             5050 cuStreamCreateWithPriority(phStream: *mut CUstream, flags: c_uint, priority: c_int);
         }
         pass() because("asks about a stream; no work is put in it") cuStreamGetPriority {

@@ -61,7 +61,7 @@ macro_rules! described {
     )* };
 }
 
-described!(CUDA_MEMCPY2D, CUDA_MEMCPY3D);
+described!(CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER);
 
 /// The 32-bit interface knows no unified addresses.
 macro_rules! described_v1 {
