@@ -48,10 +48,11 @@ macro_rules! hook {
     ((context)) => {
         gate("context", null_mut())
     };
-    // SAFETY: the tests pass a whole structure.
-    ((config $config:ident)) => {
-        gate("config", unsafe { (*$config).hStream })
-    };
+    ((config $config:ident)) => {{
+        // SAFETY: the tests pass a whole structure.
+        let config = unsafe { &*$config };
+        gate("config", config.hStream)
+    }};
     ((list $list:ident $count:ident)) => {
         gate("list", null_mut::<CUstream_st>().with_addr($count as usize))
     };
