@@ -38,6 +38,25 @@ impl Node {
     pub(crate) fn answer(&mut self, process: ProcessId, request: Request, now: u64) -> Response {
         self.drain_one(process, now);
         let Some(client) = self.clients.get_mut(&process) else { return Response::Failed(Error::ServerGone) };
+        let known = match request {
+            Request::UnloadModule { module } => Some(client.holdings.modules.contains(&module.0)),
+            Request::DropGraph { graph } => Some(client.holdings.graphs.contains_key(&graph.0)),
+            _ => None,
+        };
+        match known {
+            Some(true) => {
+                self.answer_later(process, now, request);
+                Response::Done
+            }
+            Some(false) => Response::Failed(Error::InvalidHandle),
+            None => self.answer_now(process, request),
+        }
+    }
+
+    /// Answers at the model's time. What is submitted and not yet fed comes after it: so nothing that such work may name is
+    /// dropped this way, see [`Node::answer_later`].
+    pub(crate) fn answer_now(&mut self, process: ProcessId, request: Request) -> Response {
+        let Some(client) = self.clients.get_mut(&process) else { return Response::Failed(Error::ServerGone) };
         let mut call = Call { model: &mut self.model, client, process };
         let answer = match request {
             Request::CreateContext { device } => call.create_context(device),

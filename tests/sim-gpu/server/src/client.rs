@@ -89,6 +89,8 @@ pub(crate) struct Client {
     host_calls: VecDeque<(u64, u64)>,
     host_tail: u64,
     pub(crate) dirty: Dirty,
+    /// Contexts for whose work a thread has waited, still to be told to the model.
+    pub(crate) synchronized: BTreeSet<u32>,
     /// A long copy is under way elsewhere; what comes after it waits in `held`.
     pub(crate) moving: bool,
     pub(crate) held: VecDeque<model::Effect>,
@@ -110,6 +112,7 @@ impl Client {
             host_calls: VecDeque::new(),
             host_tail: 0,
             dirty: Dirty::default(),
+            synchronized: BTreeSet::new(),
             moving: false,
             held: VecDeque::new(),
         }

@@ -10,6 +10,7 @@ use crate::submit;
 use mgpu_sim_gpu::{Effect, Model, Nanos, OpId, ProcessId};
 use mgpu_sim_link::op::{self, Entry};
 use mgpu_sim_link::ring::STAMP;
+use mgpu_sim_link::rpc::Request;
 use mgpu_sim_link::{DeviceInfo, HostCosts};
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap};
@@ -25,7 +26,11 @@ const MOST_STALLED: usize = 256;
 #[derive(Debug)]
 enum Item {
     Entry(Entry),
-    Close { held: bool },
+    /// A request that was answered already and takes effect behind the work that was submitted before it.
+    Request(Request),
+    Close {
+        held: bool,
+    },
     Release,
 }
 
@@ -99,6 +104,7 @@ impl Node {
         let mut any = false;
         for (&process, client) in &mut self.clients {
             any |= drain_client(&mut self.pending, &mut self.arrivals, process, client, now);
+            note_synchronized(&mut self.model, client);
         }
         any
     }
@@ -107,6 +113,7 @@ impl Node {
     pub(crate) fn drain_one(&mut self, process: ProcessId, now: Nanos) {
         if let Some(client) = self.clients.get_mut(&process) {
             drain_client(&mut self.pending, &mut self.arrivals, process, client, now);
+            note_synchronized(&mut self.model, client);
         }
     }
 
@@ -118,6 +125,11 @@ impl Node {
     /// The last holder of a dead process's connection has gone.
     pub(crate) fn release(&mut self, process: ProcessId, now: Nanos) {
         self.enqueue(process, now, Item::Release);
+    }
+
+    /// Lets a request take effect behind all that is stamped before `now`.
+    pub(crate) fn answer_later(&mut self, process: ProcessId, now: Nanos, request: Request) {
+        self.enqueue(process, now, Item::Request(request));
     }
 
     fn enqueue(&mut self, process: ProcessId, stamp: Nanos, item: Item) {
@@ -193,6 +205,9 @@ impl Node {
                 self.clients.remove(&process);
                 self.model.close(at, process, held);
             }
+            Item::Request(request) => {
+                self.answer_now(process, request);
+            }
             Item::Release => self.model.release_device_file(at, process),
             Item::Entry(entry) => {
                 let Some(client) = self.clients.get_mut(&process) else { return };
@@ -202,13 +217,19 @@ impl Node {
                         self.model.host_done(at, OpId::from_bits(answer));
                         client.send_host_calls();
                     }
-                    Entry::Synchronized(context) => {
-                        if let Some(context) = client.context(context.0) {
-                            self.model.note_synchronize(at, context.model);
-                        }
-                    }
+                    // Taken at once by `drain_client`.
+                    Entry::Synchronized(_) => {}
                 }
             }
+        }
+    }
+}
+
+/// Tells the model of synchronisations, so that pools trim.
+fn note_synchronized(model: &mut Model, client: &mut Client) {
+    while let Some(context) = client.synchronized.pop_first() {
+        if let Some(context) = client.context(context) {
+            model.note_synchronize(model.now(), context.model);
         }
     }
 }
@@ -224,12 +245,21 @@ fn drain_client(
         return false;
     }
     let (ring, region, streams) = (&mut client.ring, &client.region, &mut client.streams);
+    let synchronized = &mut client.synchronized;
     let before = *arrivals;
     ring.drain(region, usize::MAX, |body| {
         let Some(entry) = op::decode(&body) else { return };
-        if let Entry::Submit(stream, _) = entry {
-            let Some(stream) = streams.get_mut(stream.0 as usize).and_then(Option::as_mut) else { return };
-            stream.taken += 1;
+        match entry {
+            Entry::Submit(stream, _) => {
+                let Some(stream) = streams.get_mut(stream.0 as usize).and_then(Option::as_mut) else { return };
+                stream.taken += 1;
+            }
+            // What the thread waited for is complete by the model's time already: this need not wait for the horizon.
+            Entry::Synchronized(context) => {
+                synchronized.insert(context.0);
+                return;
+            }
+            Entry::HostDone(_) => {}
         }
         *arrivals += 1;
         // Honest stamps may be a little ahead of `now`, which was read before the ring.

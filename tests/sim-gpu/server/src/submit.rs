@@ -79,7 +79,7 @@ fn translate(model: &mut Model, process: ProcessId, client: &mut Client, at: Nan
             model::Op::WaitValue { address, value, width, condition: comparison(condition) }
         }
         Op::EventRecord { event, .. } => model::Op::EventRecord(event_of(model, process, client, at, event.0)?),
-        Op::EventWait { event, .. } => model::Op::EventWait(client.events.get(&event.0)?.model),
+        Op::EventWait { event, .. } => model::Op::EventWait(event_of(model, process, client, at, event.0)?),
         Op::HostFunc { .. } => model::Op::HostFunc,
         Op::PoolFree { alloc } if holdings.allocations.contains(&alloc.0) => {
             model::Op::PoolFree(model::AllocationId(alloc.0))
@@ -107,7 +107,7 @@ pub(crate) fn translate_graph(
     nodes.iter().map(&mut node).collect()
 }
 
-/// The model's event for a slot of the client, made at its first record.
+/// The model's event for a slot of the client, made when it is first named.
 fn event_of(
     model: &mut Model,
     process: ProcessId,
