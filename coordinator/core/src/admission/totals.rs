@@ -13,7 +13,7 @@ pub const MAX_DEVICES: u32 = 8;
 /// What does not divide to 1 % and 1 MiB, or passes 100 % a device, naming the nearest totals that do; a number of devices
 /// out of range.
 pub fn divide(totals: &Request, devices: u32) -> Result<Request, Refusal> {
-    if devices < 1 || devices > MAX_DEVICES {
+    if !(1..=MAX_DEVICES).contains(&devices) {
         return Err(Refusal(format!("{devices} devices are out of range: a tenant may have 1 to {MAX_DEVICES}")));
     }
     let share = totals.share.map(|total| divide_share(total, devices)).transpose()?;
@@ -33,7 +33,7 @@ fn divide_share(total: u32, devices: u32) -> Result<u32, Refusal> {
             "share {total} is out of range: a share is a whole percent of one device, {each}"
         )));
     }
-    if total % devices != 0 {
+    if !total.is_multiple_of(devices) {
         let (below, above) = (total / devices * devices, total.div_ceil(devices) * devices);
         return Err(Refusal(format!(
             "share {total} does not divide evenly over {devices} devices: the nearest that do are {below} and {above}"
@@ -44,7 +44,7 @@ fn divide_share(total: u32, devices: u32) -> Result<u32, Refusal> {
 
 fn divide_memory(total: Bytes, devices: u32) -> Result<Bytes, Refusal> {
     let unit = MIB * u64::from(devices);
-    if total.0 % unit != 0 {
+    if !total.0.is_multiple_of(unit) {
         let below = Bytes(total.0 / unit * unit);
         let above = Bytes((total.0 / unit).saturating_add(1).saturating_mul(unit));
         let over =

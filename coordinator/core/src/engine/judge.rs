@@ -154,8 +154,7 @@ impl Engine {
     fn online_work(&self, now: Nanos) -> impl Iterator<Item = OnlineWork> {
         let settings = self.settings;
         self.rows.values().filter(|row| row.is_online()).map(move |row| {
-            let believed = row.is_believed(now, settings.drain_deadline);
-            let busy = !row.activity.is_quiesced() && believed;
+            let busy = row.is_at_work(now, settings.drain_deadline);
             let has_work = match row.phase {
                 Phase::Holding(turn) if row.seen <= turn.since => true,
                 Phase::Holding(turn) if !turn.launched => busy || now < turn.since.plus(settings.wake_grace),
@@ -164,8 +163,9 @@ impl Engine {
                 Phase::Resting | Phase::Ajar { .. } => row.claims(now),
                 Phase::Shared => true,
             };
-            // What an unbelieved tenant claims to be doing since is no work.
-            let last = if believed { row.last_work } else { row.last_work.map(|last| last.min(row.progress)) };
+            // What an unbelieved tenant claims to be doing is no work since it last moved.
+            let unbelieved = !busy && !row.activity.is_quiesced();
+            let last = if unbelieved { row.last_work.map(|last| last.min(row.progress)) } else { row.last_work };
             OnlineWork { has_work, last }
         })
     }

@@ -175,7 +175,14 @@ impl Row {
         }
     }
 
-    /// Its claims to have work in flight are believed: something moved within the last `deadline`.
+    /// It has work, as far as that is believed. What has a marker behind it ends without the client's doing; a thread in a
+    /// launch or a tail without a marker may be a stopped client's, so they count for one deadline without progress.
+    pub(super) const fn is_at_work(&self, now: Nanos, deadline: Nanos) -> bool {
+        let ends_by_itself = self.activity.entering == 0 && self.activity.unmarked == 0;
+        !self.activity.is_quiesced() && (ends_by_itself || self.is_believed(now, deadline))
+    }
+
+    /// Something moved within the last `deadline`.
     pub(super) const fn is_believed(&self, now: Nanos, deadline: Nanos) -> bool {
         now.since(self.progress).0 < deadline.0
     }

@@ -181,7 +181,7 @@ impl Engine {
         let settings = self.settings;
         let Some(row) = self.rows.get_mut(&id) else { return };
         let quiesced = row.activity.is_quiesced();
-        let believed = row.is_believed(now, settings.drain_deadline);
+        let at_work = row.is_at_work(now, settings.drain_deadline);
         match &mut row.phase {
             Phase::Holding(turn) => {
                 turn.launched |= launched || row.activity.in_flight > 0;
@@ -195,10 +195,10 @@ impl Engine {
                 }
             }
             Phase::Ajar { confirmed } => {
-                if quiesced || !believed {
-                    *confirmed = true;
-                } else {
+                if at_work {
                     self.wants(id, now);
+                } else {
+                    *confirmed = true;
                 }
             }
             Phase::Draining(_) if quiesced => self.quiesced(id, now),
