@@ -150,7 +150,10 @@ fn a_deep_bound_module_gets_the_wrappers_and_its_own_runpath() {
         let run = |module: &Path| output(preloaded(&opener, &[shim()]).args([module, flags.as_ref(), &driver]));
         let rest = "module got libmgpu_shim.so\nmodule found its own library: yes\n";
         assert_eq!(run(&plain), rest);
-        assert_eq!(run(&bound), format!("module bound to libmgpu_shim.so\n{rest}"));
+        assert_eq!(
+            run(&bound),
+            format!("module bound to libmgpu_shim.so\nmodule's next is in libmgpu_shim.so\n{rest}")
+        );
     }
 }
 

@@ -98,6 +98,16 @@ fn a_version_is_no_way_round() {
 }
 
 #[test]
+fn another_namespace_stays_as_it_is() {
+    let folder = folder("resolution");
+    let driver = fake_driver(&folder, Fake::Full);
+    let questions = format!("newopen {0} 2\nsym cuMemAlloc_v2\nopen {0} 2\nsym cuMemAlloc_v2\n", driver.display());
+    let answers = ask_with(None, &folder, &questions);
+    assert_eq!(answers[1], "cuMemAlloc_v2: libcuda.so.1 cuMemAlloc_v2");
+    assert!(answers[3].starts_with("cuMemAlloc_v2: libmgpu_shim.so"), "{}", answers[3]);
+}
+
+#[test]
 fn an_old_driver_lacks_what_it_lacks() {
     let folder = folder("resolution");
     let driver = fake_driver(&folder, Fake::Old);

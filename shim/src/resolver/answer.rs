@@ -126,8 +126,21 @@ fn after(record: &'static Hooked, caller: *const c_void) -> Option<*const c_void
     if definer.contains(record.export() as usize) {
         return by_default(record);
     }
-    let visible = || !loader::dlsym(libc::RTLD_NEXT, record.name()).is_null();
+    let visible = || !loader::dlsym(libc::RTLD_NEXT, record.name()).is_null() || depends_on_driver(record, caller);
     library.filter(|library| library.is(&definer) && visible()).map(|_| record.wrapper())
+}
+
+/// True if the caller's own object was opened together with the driver, which is then in its scope and in no other.
+fn depends_on_driver(record: &'static Hooked, caller: *const c_void) -> bool {
+    let Some(object) = objects::find(|object| object.contains(caller as usize)) else { return false };
+    let handle = loader::dlopen(object.path(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+    if handle.is_null() {
+        return false;
+    }
+    let found = loader::dlsym(handle, record.name());
+    // SAFETY: gives back the reference just taken.
+    unsafe { libc::dlclose(handle) };
+    library::loaded().is_some_and(|library| library.is_export(record, found))
 }
 
 fn next_definer(record: &'static Hooked, caller: *const c_void) -> Option<Object> {

@@ -26,7 +26,13 @@ static LIBRARY: AtomicPtr<Library> = AtomicPtr::new(ptr::null_mut());
 pub(crate) fn loaded() -> Option<&'static Library> {
     // SAFETY: only `adopt` stores here, a leaked `Library`.
     let known = unsafe { LIBRARY.load(Ordering::Acquire).as_ref() };
-    known.or_else(|| objects::find(is_driver).and_then(adopt))
+    known.or_else(|| {
+        let object = objects::find(is_driver)?;
+        // Stays loaded from here on: the wrappers keep its addresses. Another thread may have closed it meanwhile; what is
+        // there after this call is there for good.
+        let kept = loader::dlopen(object.path(), libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE);
+        if kept.is_null() { None } else { objects::find(is_driver).and_then(adopt) }
+    })
 }
 
 /// The driver, loading it if nobody has: for a program that was linked against it and whose hook is called.
@@ -76,8 +82,6 @@ fn file_name(path: &CStr) -> &[u8] {
 
 /// Several threads may come here at once, or a child forked meanwhile: all build the same, one is kept, none waits.
 fn adopt(object: Object) -> Option<&'static Library> {
-    // Stays loaded from here on: the wrappers keep its addresses.
-    loader::dlopen(object.path(), libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE);
     let image = object.image()?;
     let mut by_address: Vec<(usize, &'static Hooked)> = records::all()
         .map(|record| (image.find(record.name()) as usize, record))

@@ -19,6 +19,9 @@ int module_run(const char *driver) {
 #ifdef LINKED
     printf("module bound to %s\n", file_of((void *)cuLaunchKernel));
 #endif
+#ifdef LINKED
+    printf("module's next is in %s\n", file_of(dlsym(RTLD_NEXT, "cuMemAlloc_v2")));
+#endif
     void *handle = dlopen(driver, RTLD_LAZY);
     printf("module got %s\n", file_of(dlsym(handle, "cuMemAlloc_v2")));
     // Its dependency lies only in its own RUNPATH.

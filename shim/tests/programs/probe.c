@@ -65,6 +65,9 @@ int main(void) {
         if (!strcmp(verb, "open")) {
             handle = dlopen(*one == '-' ? 0 : one, atoi(two));
             printf("open: %s\n", handle ? "done" : "failed");
+        } else if (!strcmp(verb, "newopen")) { // in a namespace of its own
+            handle = dlmopen(LM_ID_NEWLM, one, atoi(two));
+            printf("newopen: %s\n", handle ? "done" : "failed");
         } else if (!strcmp(verb, "close")) {
             printf("close: %d\n", dlclose(handle));
         } else if (!strcmp(verb, "learn")) { // remembers whose address `sym` gives for this name; says nothing
