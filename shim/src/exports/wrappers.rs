@@ -122,12 +122,6 @@ macro_rules! hook {
     (free (ordered $s:ident) $n:ident $pt:literal $call:ident ($address:ident, $stream:ident)) => {
         hooks::memory::free_async($address, $stream, $pt, $call)
     };
-    (pool (create) $n:ident $pt:literal $call:ident $args:tt) => {
-        $call()
-    };
-    (pool (current) $n:ident $pt:literal $call:ident $args:tt) => {
-        $call()
-    };
     (pool ($change:ident) $n:ident $pt:literal $call:ident ($pool:ident $(, $rest:ident)*)) => {
         hooks::memory::pool_changed($pool, $call)
     };
@@ -155,9 +149,6 @@ macro_rules! hook {
         hooks::sync::event($call)
     };
 
-    (stream (create) $n:ident $pt:literal $call:ident $args:tt) => {
-        $call()
-    };
     (stream (destroy $stream:ident) $n:ident $pt:literal $call:ident $args:tt) => {
         hooks::stream::destroy($stream, $call)
     };
@@ -168,12 +159,6 @@ macro_rules! hook {
         hooks::stream::capture_end($call)
     };
 
-    (context (create) $n:ident $pt:literal $call:ident $args:tt) => {
-        $call()
-    };
-    (context (retain) $n:ident $pt:literal $call:ident $args:tt) => {
-        $call()
-    };
     (context (destroy) $n:ident $pt:literal $call:ident ($context:ident)) => {
         hooks::context::destroy($context, $call)
     };

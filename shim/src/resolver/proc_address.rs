@@ -61,7 +61,9 @@ fn wrapper_of(given: *const c_void, symbol: &CStr, version: c_int, flags: cuuint
 
 /// By the table's rule of resolution, not above the driver's own version.
 fn expected(library: &Library, symbol: &CStr, version: c_int, flags: cuuint64_t) -> Option<&'static Hooked> {
-    let version = version.min(driver_version(library));
+    let newest = driver_version(library);
+    // A negative version counts as the largest.
+    let version = if version < 0 { newest } else { version.min(newest) };
     let name = mgpu_cuda::resolve(symbol.to_str().ok()?, version, flags & PER_THREAD != 0)?;
     records::all().find(|record| record.name().to_bytes() == name.as_bytes())
 }
