@@ -35,7 +35,7 @@ impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let n = self.0.0;
         for (name, factor) in [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)] {
-            if n >= factor && n % factor == 0 {
+            if n >= factor && n.is_multiple_of(factor) {
                 return write!(f, "{}{name}", n / factor);
             }
         }
@@ -93,7 +93,7 @@ pub(crate) enum Scheduling {
 /// A choice that depends on how the daemon was started unless it is spelled out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Allow {
+pub(crate) enum Declared {
     /// Allowed for the per-user daemon only.
     Auto,
     /// Allowed.
@@ -122,7 +122,7 @@ pub(crate) struct Config {
     pub(crate) nvml: String,
     pub(crate) log_level: String,
     pub(crate) scheduling: Scheduling,
-    pub(crate) declared_tenants: Allow,
+    pub(crate) declared_tenants: Declared,
     pub(crate) without_coordinator: Without,
     pub(crate) overcommit: bool,
     pub(crate) memory_reserve: Size,
@@ -176,7 +176,7 @@ impl Default for Config {
             nvml: auto(),
             log_level: "info".to_owned(),
             scheduling: Scheduling::Fifo,
-            declared_tenants: Allow::Auto,
+            declared_tenants: Declared::Auto,
             without_coordinator: Without::Open,
             overcommit: false,
             memory_reserve: Size(Bytes(0)),
@@ -340,14 +340,10 @@ fn refuse_unknown_keys(table: &toml::Table) -> Result<(), ConfigError> {
 }
 
 fn check_keys(table: &toml::Table, known: &BTreeSet<&str>, of: &str) -> Result<(), ConfigError> {
-    for key in table.keys().filter(|k| !known.contains(k.as_str())) {
-        let nearest = known.iter().min_by_key(|k| strsim::levenshtein(k, key)).copied().unwrap_or_default();
-        let all = known.iter().copied().collect::<Vec<_>>().join(", ");
-        return Err(ConfigError(format!(
-            "key \"{key}\"{of} is unknown: did you mean \"{nearest}\"? The keys are {all}"
-        )));
-    }
-    Ok(())
+    let Some(key) = table.keys().find(|k| !known.contains(k.as_str())) else { return Ok(()) };
+    let nearest = known.iter().min_by_key(|k| strsim::levenshtein(k, key)).copied().unwrap_or_default();
+    let all = known.iter().copied().collect::<Vec<_>>().join(", ");
+    Err(ConfigError(format!("key \"{key}\"{of} is unknown: did you mean \"{nearest}\"? The keys are {all}")))
 }
 
 #[cfg(test)]

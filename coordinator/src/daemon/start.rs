@@ -14,7 +14,7 @@ use tracing::{error, info, warn};
 use super::{Daemon, Source, persist::Persist, tenants};
 use crate::chores::Chores;
 use crate::clock;
-use crate::config::{Allow, Config, explicit};
+use crate::config::{Config, Declared, explicit};
 use crate::device::Device;
 use crate::device_lock::LockDirectory;
 use crate::nvml::Gpu;
@@ -201,9 +201,9 @@ fn signal_numbers(signal: i32, to: UnixStream) -> std::io::Result<()> {
 
 fn open_declare(config: &Config, user: bool, runtime_dir: &Path) -> Result<Option<OwnedFd>, PathError> {
     let allowed = match config.declared_tenants {
-        Allow::Auto => user,
-        Allow::Allow => true,
-        Allow::Refuse => false,
+        Declared::Auto => user,
+        Declared::Allow => true,
+        Declared::Refuse => false,
     };
     if !allowed {
         return Ok(None);

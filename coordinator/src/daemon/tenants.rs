@@ -246,18 +246,11 @@ impl Daemon {
     }
 
     fn change_rows(&mut self, number: TenantId, devices: &[usize], request: &Request) -> Result<(), Refusal> {
-        let mut before = Vec::new();
         for device in devices {
-            let old = self.devices[*device].admission.row(number).copied();
-            if let Err(refusal) = self.devices[*device].admission.change(number, request) {
-                for (device, row) in before {
-                    let device: usize = device;
-                    // It fitted a moment ago.
-                    let _ = self.devices[device].admission.change(number, &as_request(&row));
-                }
-                return Err(refusal);
-            }
-            before.extend(old.map(|row| (*device, row)));
+            self.devices[*device].admission.check_change(number, request)?;
+        }
+        for device in devices {
+            self.devices[*device].admission.change(number, request)?;
         }
         Ok(())
     }
@@ -418,16 +411,6 @@ pub(super) fn remove_directory(path: &Path) {
     }
     if let Err(error) = fs::remove_dir(path) {
         warn!(path = %path.display(), %error, "a tenant's directory stays");
-    }
-}
-
-fn as_request(row: &Entitlement) -> Request {
-    Request {
-        memory: row.memory,
-        share: row.share.map(|s| u32::from(s.get())),
-        class: Some(row.class),
-        weight: Some(row.weight.get()),
-        policy: None,
     }
 }
 
