@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Fake, fake_driver, folder, output, preloaded, shim};
+use common::{Fake, fake_driver, folder, output, preloaded, shim, skipped};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -79,7 +79,7 @@ fn system_calls(program: &[&str], libraries: &[&Path]) -> Option<Vec<String>> {
 fn no_socket_thread_or_wait_is_added() {
     for program in [&["ls", "/"][..], &["sh", "-c", "ls / | cat"]] {
         let Some(bare) = system_calls(program, &[]) else {
-            println!("skipped: no usable strace on this machine");
+            skipped("no_socket_thread_or_wait_is_added", "no usable strace on this machine");
             return;
         };
         assert!(bare.iter().any(|call| call == "execve"), "{bare:?}");

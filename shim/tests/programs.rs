@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Fake, compile, fake_driver, folder, output, preloaded, shim};
+use common::{Fake, compile, fake_driver, folder, output, preloaded, shim, skipped};
 use std::path::{Path, PathBuf};
 
 const NOW: &str = "2";
@@ -193,7 +193,7 @@ fn python_reaches_the_wrappers_through_ctypes() {
         driver.display()
     );
     let Ok(python) = which("python3") else {
-        println!("skipped: no python3 on this machine");
+        skipped("python_reaches_the_wrappers_through_ctypes", "no python3 on this machine");
         return;
     };
     let lines = output(preloaded(&python, &[shim()]).args(["-c", &script]));

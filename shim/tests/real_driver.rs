@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{ask, folder, preloaded, probe, shim};
+use common::{ask, folder, preloaded, probe, shim, skipped};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ fn drivers() -> Vec<PathBuf> {
     let mut found = Vec::new();
     search(&cache, 8, &mut found);
     if found.is_empty() {
-        println!("skipped: no real libcuda.so.1 under .cache/apt (scripts/check-symbols fetches it)");
+        skipped("real_driver", "no real libcuda.so.1 under .cache/apt, where the symbol check unpacks it");
     }
     found
 }

@@ -28,6 +28,11 @@ pub(crate) fn shim() -> &'static Path {
     })
 }
 
+/// Says that a test did not run, on a line of its own that the test runner does not swallow.
+pub(crate) fn skipped(name: &str, why: &str) {
+    let _ = writeln!(std::io::stdout(), "\nskipped: {name}: {why}");
+}
+
 /// A folder of its own for one test file's build products.
 pub(crate) fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
