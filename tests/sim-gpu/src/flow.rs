@@ -65,21 +65,31 @@ impl Model {
         }
     }
 
-    /// Dispatches from the head of a channel while it is ready. What waits at the head holds all behind it, other streams too.
+    /// Dispatches from the head of a channel while it is ready. What waits at the head holds all behind it, other streams
+    /// too: a dependency, a word, a host function (in hardware all three are semaphores that the channel stands at).
     fn pump(&mut self, context: ContextId, channel: usize) {
         self.flow.pumping = Some((context, channel));
         while let Some(id) = self.contexts.get(context.0).and_then(|c| c.channels[channel].queue.front().copied()) {
-            if self.ops.at(id).waits > 0 {
+            let op = self.ops.at(id);
+            if op.waits > 0 || op.stage != Stage::Queued {
                 break;
             }
-            let (process, queue) = (self.ops.at(id).process, self.channel(context, channel));
-            queue.queue.pop_front();
-            if std::mem::take(&mut queue.refused) {
-                self.effects.push(Effect::QueueSpace { process, context, at: self.now });
+            if !matches!(op.work, Work::HostFunc | Work::WaitValue { .. }) {
+                self.pass_head(context, channel);
             }
             self.dispatch(id);
         }
         self.flow.pumping = None;
+    }
+
+    /// The op at the head of a channel has gone on its way.
+    fn pass_head(&mut self, context: ContextId, channel: usize) {
+        let (process, _) = self.home(context);
+        let queue = self.channel(context, channel);
+        queue.queue.pop_front();
+        if std::mem::take(&mut queue.refused) {
+            self.effects.push(Effect::QueueSpace { process, context, at: self.now });
+        }
     }
 
     /// Hands an op whose dependencies are complete to whatever carries it out.
@@ -120,7 +130,7 @@ impl Model {
         let Work::WaitValue { address, value, width, condition } = op.work else { return };
         let (process, at) = (op.process, self.now);
         self.effects.push(Effect::PollWord { process, op: id, address, value, width, condition, at });
-        self.timers.set(at + self.profile.compute.poll_ns, Timer::Poll { op: id });
+        self.timers.set(at.saturating_add(self.profile.compute.poll_ns), Timer::Poll { op: id });
     }
 
     /// A polled word holds what the stream waits for. Ignored for an op that doesn't wait (any more).
@@ -135,10 +145,14 @@ impl Model {
 
     fn answered(&mut self, at: Nanos, op: OpId, stage: Stage) {
         self.run_to(at);
-        if self.ops.get(op).is_some_and(|state| state.stage == stage) {
-            self.complete(op);
-            self.settle();
+        let Some(state) = self.ops.get(op).filter(|state| state.stage == stage) else { return };
+        let (context, channel) = (state.context, state.channel);
+        if state.parent.is_none() {
+            self.pass_head(context, channel);
+            self.flow.pump(context, channel);
         }
+        self.complete(op);
+        self.settle();
     }
 
     /// Ends an op as done: effects, accounts, and whatever waited for it.

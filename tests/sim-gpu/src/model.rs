@@ -20,7 +20,9 @@ use crate::{flow::Flow, kernel, nvml::Sampler};
 /// One node's devices. Pure: no clock, no thread, no randomness but the seed's. Equal calls give equal effects, bit for bit.
 ///
 /// Every call takes its stamp `at`. The model first runs up to it (its effects are queued for the next [`Model::advance`]);
-/// a stamp behind the model's time is taken as *now*, and the lateness of submissions is counted.
+/// a stamp behind the model's time is taken as *now*, and the lateness of submissions is counted. So a stamp must never lie
+/// ahead of the real time (cut a client's to it), and calls that are not submissions should come at the horizon, or they push
+/// the clock past submissions still under way. A call never fails for its stamp.
 #[derive(Debug)]
 pub struct Model {
     pub(crate) profile: Profile,

@@ -53,6 +53,28 @@ fn the_device_polls_a_word_by_itself() {
 }
 
 #[test]
+fn a_wait_also_holds_the_neighbours_in_its_hardware_channel() {
+    let mut profile = Profile::built_in("ideal").unwrap();
+    profile.compute.channels = 2;
+    let mut rig = Rig::with(profile);
+    let client = rig.client();
+    let streams: Vec<_> = (0..3).map(|_| rig.stream(client)).collect();
+    rig.submit(streams[0], WAIT);
+    let apart = rig.small(client, streams[1], MS);
+    let neighbour = rig.small(client, streams[2], MS);
+    rig.run_for(10 * MS);
+    assert_eq!((rig.done(apart), rig.done(neighbour)), (Some(MS), None));
+    rig.model.word_ready(rig.now(), polls(&rig)[0].0);
+    rig.submit(streams[0], Op::HostFunc);
+    let behind = rig.small(client, streams[2], MS);
+    rig.run_for(10 * MS);
+    assert_eq!((rig.done(neighbour), rig.done(behind)), (Some(11 * MS), None));
+    rig.model.host_done(rig.now(), host_calls(&rig)[0]);
+    rig.run_out();
+    assert_eq!(rig.at(behind), 21 * MS);
+}
+
+#[test]
 fn a_waiting_stream_leaves_the_device_to_others() {
     let mut rig = Rig::new("default");
     let (one, two) = (rig.client(), rig.client());
