@@ -31,13 +31,24 @@ impl LaunchTime {
         }
         let aim = self.aim(slice, settings);
         let now = self.window.max(settings.window_first);
-        self.window = aim.min(now.saturating_mul(GROWTH));
+        // While none has ended, launches may be of any length: the window may only shrink.
+        let growth = if completed == 0 { 1 } else { GROWTH };
+        self.window = aim.min(now.saturating_mul(growth));
     }
 
     /// True once enough launches were seen to end.
     #[must_use]
     pub const fn is_known(&self) -> bool {
         self.completed >= 8
+    }
+
+    /// How long so many launches take; zero while unknown.
+    #[must_use]
+    pub const fn time_of(&self, launches: u32) -> Nanos {
+        if self.completed == 0 {
+            return Nanos(0);
+        }
+        Nanos((self.busy.0 / self.completed).saturating_mul(launches as u64))
     }
 
     /// Launches in flight that keep the device busy for `window_time`, but not for more than half a slice; at least 1.
@@ -64,21 +75,21 @@ impl LaunchTime {
     }
 }
 
-/// How long the tenant takes from revoke to quiesced, as a moving average over its last turns.
+/// How long the tenant takes from revoke to quiesced, as a moving average over its last turns; none = never seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DrainTime(Nanos);
+pub struct DrainTime(Option<Nanos>);
 
 impl DrainTime {
     /// Adds one drain; what is longer than the deadline counts as the deadline.
     pub fn observe(&mut self, took: Nanos, settings: &Settings) {
         let took = took.min(settings.drain_deadline);
-        self.0 = Nanos((self.0.0 * 3 + took.0) / 4);
+        self.0 = Some(self.0.map_or(took, |before| Nanos((before.0 * 3 + took.0) / 4)));
     }
 
-    /// The next drain, as far as one can tell.
+    /// The next drain; from what is in flight now, if no drain was seen yet.
     #[must_use]
-    pub const fn expected(&self) -> Nanos {
-        self.0
+    pub fn expected(&self, in_flight: u32, launches: &LaunchTime, settings: &Settings) -> Nanos {
+        self.0.unwrap_or_else(|| launches.time_of(in_flight).min(settings.drain_deadline))
     }
 }
 
@@ -168,13 +179,15 @@ mod tests {
     fn the_drain_estimate_follows_the_last_turns() {
         let s = Settings::default();
         let mut drain = DrainTime::default();
-        for _ in 0..20 {
-            drain.observe(Nanos::from_millis(8), &s);
-        }
-        assert!(drain.expected() > Nanos::from_millis(7));
+        let launches = after_looks(100, 8);
+        let expected = |drain: &DrainTime| drain.expected(10, &launches, &s);
+        // Never seen: 10 in flight of 100 µs each.
+        assert_eq!(expected(&drain), Nanos::from_millis(1));
+        drain.observe(Nanos::from_millis(8), &s);
+        assert_eq!(expected(&drain), Nanos::from_millis(8));
         drain.observe(Nanos::from_millis(100_000), &s);
         // (8·3 + 100)/4 = 31: one stop is one deadline, not a hundred seconds.
-        assert!(drain.expected() < Nanos::from_millis(32));
+        assert_eq!(expected(&drain), Nanos::from_millis(31));
     }
 
     #[test]

@@ -115,7 +115,7 @@ impl Engine {
             launched: turn.launched,
             idle_since: turn.idle_since,
             grace: row.grace.get(&self.settings),
-            drain: row.drain_time.expected(),
+            drain: row.drain_time.expected(row.activity.in_flight, &row.launch_time, &self.settings),
         })
     }
 

@@ -13,7 +13,7 @@
 //! ```text
 //! slice(i)    = clamp(round × share(i), slice_min, slice_max)
 //! may start   = balance ≥ slice, and recent ≤ share × 100 ms
-//! must end    = balance < expected drain × (1 − share), or recent + expected drain ≥ share × 100 ms + slice
+//! must end    = balance < expected drain × (1 − share), or recent + expected drain ≥ share × 100 ms + ⅞ slice
 //! next        = of those who may start, the greatest balance ÷ share (the one whose turn is longest overdue)
 //! turn over   = elapsed + expected drain ≥ slice, and next's balance ÷ share ≥ the holder's
 //! turn given  = idle for longer than its grace, or never launched within wake_grace
@@ -146,7 +146,9 @@ fn must_end_at(holder: &Holder, now: Nanos, settings: &Settings) -> Nanos {
         Ok(balance) => time_to_gain(balance, WHOLE - claim.share_ppm),
         Err(_) => Nanos(0),
     };
-    let allowed = part_of(WINDOW, claim.share_ppm).plus(slice(claim.share_ppm, settings));
+    let slice = slice(claim.share_ppm, settings);
+    // An eighth of a slice is kept back for timers that come late and drains that last longer than expected.
+    let allowed = part_of(WINDOW, claim.share_ppm).plus(Nanos(slice.0 - slice.0 / 8));
     let room = allowed.since(claim.recent);
     now.plus(lasts.min(room).since(drain))
 }

@@ -30,7 +30,7 @@ fn shares(rng: &mut Rng, count: usize) -> Vec<u8> {
     let mut shares = Vec::new();
     for i in 0..count {
         let others = (count - i - 1) as u64;
-        let most = (left - others).min(100).max(1);
+        let most = (left - others).clamp(1, 100);
         let share = rng.between(1, most);
         left -= share;
         shares.push(u8::try_from(share).unwrap());
