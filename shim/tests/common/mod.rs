@@ -13,19 +13,22 @@ use std::sync::{Mutex, OnceLock};
 /// The preload library of this build's profile, built if need be.
 pub(crate) fn shim() -> &'static Path {
     static SHIM: OnceLock<PathBuf> = OnceLock::new();
-    SHIM.get_or_init(|| {
-        let test = std::env::current_exe().expect("a test knows its path");
-        let profile = test.parent().and_then(Path::parent).expect("target/<profile>/deps/<test>").to_path_buf();
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet", "--package", "mgpu-shim"]).current_dir(env!("CARGO_MANIFEST_DIR"));
-        if profile.ends_with("release") {
-            cargo.arg("--release");
-        }
-        assert!(cargo.status().expect("cargo runs").success(), "the preload library does not build");
-        let shim = profile.join("libmgpu_shim.so");
-        assert!(shim.exists(), "{} is missing", shim.display());
-        shim
-    })
+    SHIM.get_or_init(|| built("mgpu-shim", "libmgpu_shim.so"))
+}
+
+/// The library `file` of a package that nothing can link to, built in this build's profile if need be.
+pub(crate) fn built(package: &str, file: &str) -> PathBuf {
+    let test = std::env::current_exe().expect("a test knows its path");
+    let profile = test.parent().and_then(Path::parent).expect("target/<profile>/deps/<test>");
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--quiet", "--package", package]).current_dir(env!("CARGO_MANIFEST_DIR"));
+    if profile.ends_with("release") {
+        cargo.arg("--release");
+    }
+    assert!(cargo.status().expect("cargo runs").success(), "{package} does not build");
+    let library = profile.join(file);
+    assert!(library.exists(), "{} is missing", library.display());
+    library
 }
 
 /// Says that a test did not run, on a line of its own that the test runner does not swallow.
