@@ -25,7 +25,7 @@ pub enum GateState {
 pub enum Markers {
     /// Never: nobody competes and nothing is capped.
     None,
-    /// After each launch whose number on its stream is a multiple of 2^shift; shift 0 is after each launch. At most 13.
+    /// When 2^shift launches of a stream stand behind its last marker; shift 0 is after each launch. At most 13.
     Every {
         /// Binary logarithm of the distance between two markers, in launches.
         shift: u8,

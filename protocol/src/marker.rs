@@ -46,6 +46,13 @@ impl StreamLine {
         !self.is_dead() && self.marked.load(Ordering::Acquire) != self.launched.load(Ordering::Acquire)
     }
 
+    /// How many launches stand behind the last marker.
+    #[must_use]
+    pub fn unmarked(&self) -> u32 {
+        let marked = self.marked.load(Ordering::Acquire);
+        self.launched.load(Ordering::Acquire).wrapping_sub(marked)
+    }
+
     /// A marker that carries `number` stands in the stream now. Numbers only go forward.
     pub fn note_marked(&self, number: u32) {
         let mut known = self.marked.load(Ordering::Relaxed);
@@ -124,13 +131,13 @@ const fn is_before(a: u32, b: u32) -> bool {
     a != b && b.wrapping_sub(a) < 1 << 31
 }
 
-/// Whether a marker belongs behind launch `number`.
+/// Whether a marker is due when `unmarked` launches stand behind the stream's last one.
 #[inline]
 #[must_use]
-pub const fn is_due(number: u32, markers: Markers) -> bool {
+pub const fn is_due(unmarked: u32, markers: Markers) -> bool {
     match markers {
         Markers::None => false,
-        Markers::Every { shift } => number & ((1 << (shift & 31)) - 1) == 0,
+        Markers::Every { shift } => unmarked >> (shift & 31) != 0,
     }
 }
 
@@ -213,10 +220,12 @@ mod tests {
     }
 
     #[test]
-    fn markers_are_due_at_multiples_of_the_distance() {
+    fn a_marker_is_due_once_the_distance_is_reached() {
         assert!(!is_due(1, Markers::None));
-        assert!(is_due(7, Markers::Every { shift: 0 }));
-        assert!(!is_due(7, Markers::Every { shift: 2 }));
-        assert!(is_due(8, Markers::Every { shift: 2 }));
+        assert!(is_due(1, Markers::Every { shift: 0 }));
+        assert!(!is_due(0, Markers::Every { shift: 0 }));
+        assert!(!is_due(3, Markers::Every { shift: 2 }));
+        assert!(is_due(4, Markers::Every { shift: 2 }));
+        assert!(is_due(5, Markers::Every { shift: 2 }), "also when several threads launch at once");
     }
 }

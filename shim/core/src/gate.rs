@@ -33,7 +33,7 @@ pub fn judge(word: u64, notified: Option<u32>, is_full: impl FnOnce(u32) -> bool
     Verdict::Pass
 }
 
-/// What to do once the driver has accepted launch `number` of its stream.
+/// What to do once the driver has accepted a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AfterLaunch {
     /// Put a marker behind it.
@@ -42,12 +42,13 @@ pub struct AfterLaunch {
     pub late: bool,
 }
 
-/// Judges the moment after a launch: `before` is the word that let it pass, `now` the word re-loaded after leaving.
+/// Judges the moment after a launch: `before` is the word that let it pass, `now` the word re-loaded after leaving, `unmarked`
+/// how many launches stand behind the stream's last marker.
 #[must_use]
-pub fn after_launch(before: u64, now: u64, number: u32) -> AfterLaunch {
+pub fn after_launch(before: u64, now: u64, unmarked: u32) -> AfterLaunch {
     let late = before != now && Gate::unpack(now).state == GateState::Closed;
     // Whichever word is the denser: the tail of the old grant must be seen, and so must the first launch of a new one.
-    let due = [before, now].into_iter().any(|word| is_due(number, Gate::unpack(word).markers));
+    let due = [before, now].into_iter().any(|word| is_due(unmarked, Gate::unpack(word).markers));
     AfterLaunch { mark: late || due, late }
 }
 
@@ -101,8 +102,8 @@ mod tests {
     fn markers_follow_the_denser_of_the_two_words() {
         let dense = Gate { markers: Markers::Every { shift: 0 }, ..OPEN }.pack();
         let sparse = Gate { markers: Markers::Every { shift: 3 }, ..OPEN }.pack();
-        assert!(after_launch(OPEN.pack(), dense, 3).mark);
-        assert!(!after_launch(OPEN.pack(), sparse, 3).mark);
+        assert!(after_launch(OPEN.pack(), dense, 1).mark);
+        assert!(!after_launch(OPEN.pack(), sparse, 7).mark);
         assert!(after_launch(sparse, OPEN.pack(), 8).mark);
     }
 }

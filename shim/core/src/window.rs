@@ -47,6 +47,12 @@ impl Window {
         if granted == 0 { u32::MAX } else { granted.max(self.earned.min(MOST)) }
     }
 
+    /// Launches that short kernels have earned: what [`Window::size`] takes instead of a smaller grant.
+    #[must_use]
+    pub fn earned(&self) -> u32 {
+        self.earned.min(MOST)
+    }
+
     /// To how many a full window must fall before launches go on: a quarter is let run out, so that a sleep buys a batch.
     #[must_use]
     pub fn resume_at(&self, granted: u32) -> u32 {

@@ -1,0 +1,112 @@
+//! Markers: numbers that the GPU writes into the tenant page behind a stream's work. Put in on an application's thread (or the
+//! agent's), under the stream's own order, never into a capture.
+//!
+//! Several threads may launch on one stream. Only one at a time puts a marker in, with the number of launches counted just
+//! before; whoever comes meanwhile leaves a wish that the first one fulfils. So numbers in a stream only rise.
+
+use crate::driver::Driver;
+use crate::log;
+use crate::session::attachment::Desk;
+use crate::streams::{Entry, PER_THREAD};
+use mgpu_cuda::CUresult;
+use mgpu_protocol::layout::StreamLine;
+use std::sync::atomic::Ordering;
+
+/// In [`Desk::device_address`]: not tried yet; the driver refused.
+const UNKNOWN: u64 = 0;
+const REFUSED: u64 = u64::MAX;
+
+/// Errors after which nothing in the context completes any more.
+const STICKY: &[u32] = &[214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 720, 721, 722];
+
+/// Whether `result` means that the context is broken for good.
+pub(crate) fn is_sticky(result: CUresult) -> bool {
+    STICKY.contains(&result.0)
+}
+
+/// If `result` says that the calling thread's context is broken, its streams no longer claim to be busy.
+pub(crate) fn note_result(desk: &Desk, driver: &Driver, result: CUresult) {
+    if is_sticky(result) {
+        let context = driver.current_context();
+        for entry in desk.streams.live().filter(|entry| entry.context() == context) {
+            if let Some(line) = entry.counters() {
+                line.set_dead();
+            }
+        }
+    }
+}
+
+/// Puts a marker behind what was launched on the stream so far. The stream's context must be current if it is a default one;
+/// no capture may be under way on it.
+pub(crate) fn mark(desk: &Desk, driver: &Driver, entry: &Entry) {
+    let Some(line) = entry.counters() else { return };
+    entry.wants_mark.store(true, Ordering::SeqCst);
+    while entry.wants_mark.load(Ordering::SeqCst) && !entry.is_marking.swap(true, Ordering::SeqCst) {
+        entry.wants_mark.store(false, Ordering::SeqCst);
+        put(desk, driver, entry, line);
+        entry.is_marking.store(false, Ordering::SeqCst);
+    }
+}
+
+fn put(desk: &Desk, driver: &Driver, entry: &Entry, line: &StreamLine) {
+    if !line.has_unmarked_tail() {
+        return;
+    }
+    let Some(address) = address(desk, driver, line) else { return };
+    let number = line.launched();
+    let result = driver.write_value(entry.handle(), address, number);
+    if result.is_success() {
+        line.note_marked(number);
+    } else if is_sticky(result) {
+        line.set_dead();
+    } else {
+        log::debug!("no marker on a stream: {result:?}");
+    }
+}
+
+/// Where the GPU finds the line's marker word. Registers the page on first use.
+fn address(desk: &Desk, driver: &Driver, line: &StreamLine) -> Option<u64> {
+    let (base, bytes) = desk.memory();
+    let offset = (std::ptr::from_ref(&line.marker) as u64).wrapping_sub(base as u64);
+    let known = match desk.device_address.load(Ordering::Acquire) {
+        UNKNOWN => match driver.relaxed(|driver| driver.register(base, bytes)) {
+            Ok(device) => {
+                desk.device_address.store(device, Ordering::Release);
+                device
+            }
+            Err(error) => {
+                desk.device_address.store(REFUSED, Ordering::Release);
+                log::error!("the driver can't map the tenant's page ({error:?}): completions are seen at synchronisations only");
+                REFUSED
+            }
+        },
+        known => known,
+    };
+    (known != REFUSED).then(|| known.wrapping_add(offset))
+}
+
+/// A context went away, and with it perhaps the registration.
+pub(crate) fn forget_registration(desk: &Desk) {
+    desk.device_address.store(UNKNOWN, Ordering::Release);
+}
+
+/// Marks every unmarked tail on the devices of grant `line` that this thread can reach; gives how many. No capture may be under
+/// way in the process. `everywhere`: also streams of other contexts, by making those current for a moment.
+pub(crate) fn mark_tails(desk: &Desk, driver: &Driver, line: usize, everywhere: bool) -> u32 {
+    let context = driver.current_context();
+    let mut marked = 0;
+    for entry in desk.streams.live().filter(|entry| entry.line() == Some(line)) {
+        let has_tail = entry.counters().is_some_and(StreamLine::has_unmarked_tail);
+        let is_foreign = entry.handle() as usize == PER_THREAD && entry.thread() != crate::threads::id();
+        if !has_tail || is_foreign {
+            continue;
+        }
+        if entry.context() == context {
+            mark(desk, driver, entry);
+            marked += 1;
+        } else if everywhere && driver.within(entry.context(), |driver| mark(desk, driver, entry)).is_some() {
+            marked += 1;
+        }
+    }
+    marked
+}
