@@ -2,7 +2,9 @@
 //! nothing here waits for the device. A function that this driver lacks answers `None`.
 
 use crate::resolver;
-use mgpu_cuda::types::{CUcontext, CUmemLocation, CUmemAllocationProp, CUmemAllocationPropFlags, CUmemoryPool, CUstream, CUuuid};
+use mgpu_cuda::types::{
+    CUcontext, CUmemAllocationProp, CUmemAllocationPropFlags, CUmemLocation, CUmemoryPool, CUstream, CUuuid,
+};
 use mgpu_cuda::{CUDA_SUCCESS, CUresult};
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;

@@ -191,7 +191,10 @@ impl Launch<'_> {
             }
             if now.since(named) >= NAMED_EACH {
                 named = now;
-                log::error!("a launch has been waiting for {} s at a closed gate of device {line}", now.since(began).0 / 1_000_000_000);
+                log::error!(
+                    "a launch has been waiting for {} s at a closed gate of device {line}",
+                    now.since(began).0 / 1_000_000_000
+                );
             }
         }
     }

@@ -10,12 +10,19 @@
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("the driver's 32-bit library went with CUDA 9; this one is for 64-bit processes");
 
+mod driver;
 mod elf;
 mod exports;
+mod gate;
 mod hooks;
 mod local;
+mod log;
+mod markers;
 mod objects;
 mod resolver;
+mod session;
+mod streams;
+mod threads;
 
 use std::ffi::{CStr, c_char};
 

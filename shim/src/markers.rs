@@ -76,7 +76,9 @@ fn address(desk: &Desk, driver: &Driver, line: &StreamLine) -> Option<u64> {
             }
             Err(error) => {
                 desk.device_address.store(REFUSED, Ordering::Release);
-                log::error!("the driver can't map the tenant's page ({error:?}): completions are seen at synchronisations only");
+                log::error!(
+                    "the driver can't map the tenant's page ({error:?}): completions are seen at synchronisations only"
+                );
                 REFUSED
             }
         },

@@ -164,13 +164,7 @@ impl Streams {
     }
 
     /// Makes an entry for `key`, of `context`, ruled by `line`. `None`: no room; the stream is not followed.
-    pub(crate) fn add(
-        &self,
-        desk: &Desk,
-        key: Key,
-        context: CUcontext,
-        line: Option<usize>,
-    ) -> Option<&Entry> {
+    pub(crate) fn add(&self, desk: &Desk, key: Key, context: CUcontext, line: Option<usize>) -> Option<&Entry> {
         let _adding = self.adding.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = self.find(key) {
             return Some(entry);
@@ -228,9 +222,7 @@ impl Streams {
 
     /// Launches that have completed there since ever; wraps.
     pub(crate) fn completed(&self, line: usize) -> u32 {
-        self.of(line).fold(0, |sum, counters| {
-            sum.wrapping_add(counters.launched()).wrapping_sub(counters.in_flight())
-        })
+        self.of(line).fold(0, |sum, counters| sum.wrapping_add(counters.launched()).wrapping_sub(counters.in_flight()))
     }
 
     fn of(&self, line: usize) -> impl Iterator<Item = &'static StreamLine> {

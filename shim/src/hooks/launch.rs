@@ -4,10 +4,10 @@
 //! stream's line, one store. No system call, no lock, no allocation, no clock, no log.
 
 use crate::gate::{Launch, Outcome};
+use crate::session;
 use crate::session::anchor::{self, Anchor};
 use crate::session::attachment::Attachment;
 use crate::session::process::Process;
-use crate::session;
 use crate::streams::{Entry, Key, LEGACY, PER_THREAD, explicit};
 use crate::threads::{self, place, remember, remembered};
 use mgpu_cuda::CUresult;
@@ -130,7 +130,11 @@ pub(super) fn is_capturing(anchor: &Anchor, process: &Process, stream: usize) ->
 }
 
 /// The entry of the stream that a call means, made if need be. `None`: not ours to gate.
-pub(super) fn entry(process: &'static Process, attachment: &'static Attachment, stream: usize) -> Option<&'static Entry> {
+pub(super) fn entry(
+    process: &'static Process,
+    attachment: &'static Attachment,
+    stream: usize,
+) -> Option<&'static Entry> {
     let driver = &process.driver;
     let streams = &attachment.desk.streams;
     let generation = streams.generation();

@@ -10,7 +10,8 @@ use std::sync::atomic::Ordering;
 
 /// `cuStreamDestroy`: legal with work pending, so what is unmarked gets its marker now; nobody could put one in later.
 pub(crate) fn destroy(stream: CUstream, call: impl FnOnce() -> CUresult) -> CUresult {
-    let (Some(process), Some(attachment), Some(anchor)) = (session::process(), session::current(), anchor::get()) else {
+    let (Some(process), Some(attachment), Some(anchor)) = (session::process(), session::current(), anchor::get())
+    else {
         return call();
     };
     let streams = &attachment.desk.streams;
@@ -49,7 +50,9 @@ pub(crate) fn capture_end(call: impl FnOnce() -> CUresult) -> CUresult {
 }
 
 fn is_invalidated(result: CUresult) -> bool {
-    use mgpu_cuda::{CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, CUDA_ERROR_STREAM_CAPTURE_UNJOINED, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED};
+    use mgpu_cuda::{
+        CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, CUDA_ERROR_STREAM_CAPTURE_UNJOINED, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED,
+    };
     [CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, CUDA_ERROR_STREAM_CAPTURE_UNJOINED, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED]
         .contains(&result)
 }

@@ -39,7 +39,8 @@ pub(super) fn spawn(anchor: &'static Anchor, process: &'static Process, link: Op
 /// Blocks every signal in the calling thread; the agent inherits that, so no handler of the application ever runs on it.
 fn mask_signals() -> libc::sigset_t {
     // SAFETY: a signal set is plain memory, filled by the calls below.
-    let (mut all, mut before): (libc::sigset_t, libc::sigset_t) = unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
+    let mut all: libc::sigset_t = unsafe { std::mem::zeroed() };
+    let mut before = all;
     // SAFETY: a whole signal set.
     unsafe { libc::sigfillset(&raw mut all) };
     // SAFETY: two whole signal sets.
@@ -166,7 +167,9 @@ impl Agent {
 
     /// The grace is over: opens the gates of a page of our own, once.
     fn open_private_gates(&self) {
-        let Some(attachment) = self.anchor.attachment().filter(|attachment| attachment.daemon_epoch == 0) else { return };
+        let Some(attachment) = self.anchor.attachment().filter(|attachment| attachment.daemon_epoch == 0) else {
+            return;
+        };
         let is_closed = |grant: &&mgpu_protocol::layout::GrantLine| {
             let word = grant.gate.load(mgpu_protocol::sync::Ordering::Relaxed);
             mgpu_protocol::gate::Gate::unpack(word).state == mgpu_protocol::gate::GateState::Closed

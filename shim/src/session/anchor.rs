@@ -35,13 +35,10 @@ pub(crate) fn make() -> Option<&'static Anchor> {
         return Some(anchor);
     }
     let page = map()?;
-    match PAGE.compare_exchange(ptr::null_mut(), page, Ordering::AcqRel, Ordering::Acquire) {
+    if PAGE.compare_exchange(ptr::null_mut(), page, Ordering::AcqRel, Ordering::Acquire).is_err() {
         // Another thread was quicker; its page counts.
-        Err(_) => {
-            // SAFETY: our own page, which nobody has seen.
-            unsafe { libc::munmap(page.cast(), SIZE) };
-        }
-        Ok(_) => {}
+        // SAFETY: our own page, which nobody has seen.
+        unsafe { libc::munmap(page.cast(), SIZE) };
     }
     get()
 }

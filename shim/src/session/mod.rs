@@ -90,10 +90,10 @@ fn begin(anchor: &'static Anchor) -> Option<(&'static Process, &'static Attachme
         return None;
     }
     let (directory, entitlement) = identify(&config, &devices);
-    let without = if entitlement.closed_without_coordinator { WithoutCoordinator::Closed } else { WithoutCoordinator::Open };
+    let without =
+        if entitlement.closed_without_coordinator { WithoutCoordinator::Closed } else { WithoutCoordinator::Open };
     let state = Session::new(without, now());
-    let process: &'static Process =
-        Box::leak(Box::new(Process::new(driver, directory, entitlement, devices, state)));
+    let process: &'static Process = Box::leak(Box::new(Process::new(driver, directory, entitlement, devices, state)));
     let (attachment, link) = match connect::connect(process, None) {
         Ok(connected) => {
             let link = adopt(process, connected.attachment, connected.socket, None);
@@ -120,7 +120,9 @@ fn identify(config: &Config, devices: &[[u8; 16]]) -> (Option<std::path::PathBuf
             match connect::declare(config, settings) {
                 Ok(directory) => (Some(directory), own),
                 Err(why) => {
-                    log::error!("no coordinator takes the tenant that MGPU_* variables declare ({why}): its share is not enforced, its memory limit in this process only");
+                    log::error!(
+                        "no coordinator takes the tenant that MGPU_* variables declare ({why}): its share is not enforced, its memory limit in this process only"
+                    );
                     (None, own)
                 }
             }

@@ -146,7 +146,12 @@ impl Process {
 
     /// Bytes of device `ordinal`, reserved for a call that the driver has yet to accept. Asks the coordinator, if the lease is
     /// short; while it is away, takes what siblings don't use, and waits the grace for a new one.
-    pub(crate) fn reserve(&self, attachment: &Attachment, ordinal: usize, bytes: u64) -> Result<Reservation<'_, Leases>, OutOfMemory> {
+    pub(crate) fn reserve(
+        &self,
+        attachment: &Attachment,
+        ordinal: usize,
+        bytes: u64,
+    ) -> Result<Reservation<'_, Leases>, OutOfMemory> {
         let mut has_refreshed = false;
         loop {
             match Reservation::new(&self.purse, ordinal, bytes) {
@@ -221,7 +226,9 @@ fn borrow(desk: &Desk, line: usize, bytes: u64) -> bool {
     let Some(word) = mine.lease.get(line) else { return false };
     let mut got = 0;
     for sibling in desk.tenant().slots.iter().filter(|slot| !std::ptr::eq(*slot, mine)) {
-        if got < bytes && let Some(theirs) = sibling.lease.get(line) {
+        if got < bytes
+            && let Some(theirs) = sibling.lease.get(line)
+        {
             let part = lease::take_up_to(theirs, bytes - got);
             lease::give(word, part);
             got += part;
