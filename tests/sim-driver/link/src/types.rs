@@ -81,6 +81,17 @@ pub struct DeviceInfo {
     pub granularity: u64,
 }
 
+impl DeviceInfo {
+    /// The UUID as `nvidia-smi` writes it: `GPU-` and the usual groups.
+    #[must_use]
+    pub fn uuid_text(&self) -> String {
+        let uuid = &self.uuid;
+        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let groups = [&uuid[..4], &uuid[4..6], &uuid[6..8], &uuid[8..10], &uuid[10..]].map(hex);
+        format!("GPU-{}", groups.join("-"))
+    }
+}
+
 /// What the driver's calls cost on the caller's CPU, ns; the client burns it with [`crate::burn`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostCosts {

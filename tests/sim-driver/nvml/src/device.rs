@@ -13,13 +13,6 @@ fn code(result: Result<Return, Return>) -> c_uint {
     }
 }
 
-/// A UUID as NVML writes it.
-fn uuid_text(uuid: [u8; 16]) -> String {
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    let groups = [&uuid[..4], &uuid[4..6], &uuid[6..8], &uuid[8..10], &uuid[10..]].map(hex);
-    format!("GPU-{}", groups.join("-"))
-}
-
 /// Domain (in `digits`), bus, device, function.
 fn bus_text(info: &DeviceInfo, digits: usize) -> String {
     format!("{:0digits$X}:{:02X}:00.0", info.pci_domain, info.pci_bus)
@@ -78,7 +71,7 @@ pub(crate) unsafe extern "C" fn nvmlDeviceGetHandleByUUID(wanted: *const c_char,
     // SAFETY: NVML's contract, see the crate.
     let Some(wanted) = (unsafe { text(wanted) }) else { return Return::INVALID_ARGUMENT.0 };
     // SAFETY: NVML's contract, see the crate.
-    unsafe { find(to, |_, device| uuid_text(device.uuid) == wanted, Return::NOT_FOUND) }
+    unsafe { find(to, |_, device| device.uuid_text() == wanted, Return::NOT_FOUND) }
 }
 
 /// A device by PCI bus id, with a domain of any length.
@@ -116,7 +109,7 @@ pub(crate) unsafe extern "C" fn nvmlDeviceGetName(device: Handle, to: *mut c_cha
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn nvmlDeviceGetUUID(device: Handle, to: *mut c_char, length: c_uint) -> c_uint {
     // SAFETY: NVML's contract, see the crate.
-    unsafe { tell(device, to, length, |info| uuid_text(info.uuid)) }
+    unsafe { tell(device, to, length, DeviceInfo::uuid_text) }
 }
 
 /// PCI ids.

@@ -1,9 +1,8 @@
 //! The witness in JSON, and NVML's view in the link's words. Only forms; every number is the model's.
 
-use crate::identity::uuid_text;
 use crate::node::Node;
 use mgpu_sim_gpu::{Holder, NvmlView, Segment};
-use mgpu_sim_link::{NvmlProcess, NvmlSample};
+use mgpu_sim_link::{DeviceInfo, NvmlProcess, NvmlSample};
 use serde_json::{Value, json};
 
 /// What the server knows of itself.
@@ -19,7 +18,7 @@ pub(crate) struct ServerFacts {
 
 /// The UUID of a device as text.
 fn uuid(node: &Node, device: usize) -> String {
-    node.devices.get(device).map(|device| uuid_text(device.uuid)).unwrap_or_default()
+    node.devices.get(device).map(DeviceInfo::uuid_text).unwrap_or_default()
 }
 
 /// The whole witness.

@@ -317,6 +317,7 @@ pub fn run(role: &str) {
             hear();
         }
         ("burst", _) => burst(),
+        ("cost", threads) => cost(threads.parse().expect("a number")),
         other => panic!("no such role: {other:?}"),
     }
 }
@@ -330,4 +331,29 @@ fn burst() {
         setup.wait();
     }
     say("done");
+}
+
+/// The mean cost of a submission that does not block, by thread.
+pub fn cost(threads: usize) {
+    let setup = std::sync::Arc::new(Setup::new());
+    let kernel = setup.kernel("spin_1us");
+    let workers = (0..threads).map(|_| {
+        let setup = std::sync::Arc::clone(&setup);
+        std::thread::spawn(move || {
+            let stream = setup.session.create_stream(setup.context, StreamKind::NonBlocking, 0).expect("a stream");
+            let mut total = 0;
+            for _ in 0..200 {
+                let begin = now_ns();
+                for _ in 0..100 {
+                    setup.session.submit(stream, &kernel).expect("submitted");
+                }
+                total += now_ns() - begin;
+                setup.session.wait_stream(stream).expect("complete");
+            }
+            total / 20_000
+        })
+    });
+    let workers: Vec<_> = workers.collect();
+    let means: Vec<u64> = workers.into_iter().map(|worker| worker.join().expect("ends well")).collect();
+    say(&format!("cost {means:?}"));
 }
