@@ -214,6 +214,9 @@ impl Engine {
             _ => {}
         }
         row.phase = Phase::Draining(Drain { since: now, expired: false, at_work });
+        if reason == Reason::NeverLaunched {
+            self.waive(id);
+        }
         self.note(id, reason);
     }
 

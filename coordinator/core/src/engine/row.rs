@@ -166,12 +166,13 @@ impl Row {
         self.wants.is_some() && self.shun.until <= now && matches!(self.phase, Phase::Resting | Phase::Ajar { .. })
     }
 
-    /// It has or wants device time now, for the division of what others pay.
-    pub(super) fn contends(&self) -> bool {
+    /// It has or wants device time now: what others pay is divided among those, and only they save up time.
+    pub(super) fn contends(&self, now: Nanos) -> bool {
+        let wants = self.wants.is_some() && self.shun.until <= now;
         match self.phase {
             Phase::Holding(_) => true,
-            Phase::Draining(drain) => drain.at_work && !drain.expired || self.wants.is_some(),
-            Phase::Resting | Phase::Ajar { .. } | Phase::Shared => self.wants.is_some(),
+            Phase::Draining(drain) => drain.at_work && !drain.expired || wants,
+            Phase::Resting | Phase::Ajar { .. } | Phase::Shared => wants,
         }
     }
 

@@ -2,13 +2,15 @@
 //!
 //! * The holder pays; a tenant that drains pays until it is quiesced, also past its deadline.
 //! * Several of one class at once (past a deadline): the time is split among them, as the device splits it. One that shows
-//!   no progress any more pays on but no longer relieves the others: else a stopped process would lift its neighbour's cap.
+//!   no progress pays on but no longer relieves the others: else a hung or lying process would lift its neighbour's cap.
+//! * A stopped client (a thread in a launch, or a tail without a marker, and nothing moves) is believed for one deadline;
+//!   then it pays nothing: nobody waits for it any more.
 //! * Offline leftovers beside online work: offline pays all of it.
 
 use mgpu_protocol::units::{Class, Nanos};
 
+use super::Engine;
 use super::row::Row;
-use super::{Engine, Phase};
 use crate::accounts::{MEMORY, MEMORY_NS, WHOLE, signed, split_by_weight};
 use crate::policy::{PolicyKind, fixed_share};
 use crate::tenant::TenantId;
@@ -22,7 +24,7 @@ impl Engine {
         if span.0 == 0 || self.is_observing() {
             return;
         }
-        self.accrue(span);
+        self.accrue(from, span);
         for class in [Class::Online, Class::Offline] {
             let bills = self.bills(class, from, span);
             self.charge(class, &bills, from, now);
@@ -30,13 +32,12 @@ impl Engine {
     }
 
     /// Grows the balances of tenants under `fixed-share`.
-    fn accrue(&mut self, span: Nanos) {
+    fn accrue(&mut self, from: Nanos, span: Nanos) {
         let settings = self.settings;
         for row in self.rows.values_mut().filter(|row| row.terms.policy == PolicyKind::FixedShare) {
             let share = row.terms.share_ppm;
-            let active = row.wants.is_some() || matches!(row.phase, Phase::Holding(_) | Phase::Draining(_));
             let slice = signed(fixed_share::slice(share, &settings));
-            let most = if active { slice.max(signed(fixed_share::part_of(MEMORY, share))) } else { slice };
+            let most = if row.contends(from) { slice.max(signed(fixed_share::part_of(MEMORY, share))) } else { slice };
             row.account.accrue(span, share, most);
         }
     }
@@ -44,35 +45,31 @@ impl Engine {
     /// What each tenant of a class owes for `span`.
     fn bills(&self, class: Class, from: Nanos, span: Nanos) -> Vec<(TenantId, Nanos)> {
         let deadline = self.settings.drain_deadline;
-        let believed = |row: &Row| {
-            let fresh = row.drain().is_some_and(|drain| !drain.expired);
-            fresh || row.drain().is_some() && row.is_believed(from, deadline)
-        };
+        let fresh = |row: &Row| row.drain().is_some_and(|drain| !drain.expired);
+        let pays = |row: &Row| row.drain().is_some() && (fresh(row) || row.is_at_work(from, deadline));
+        let relieves = |row: &Row| pays(row) && (fresh(row) || row.is_believed(from, deadline));
         let of_class = |wanted: Class| self.rows.iter().filter(move |(_, row)| row.class() == wanted);
-        let leftovers = of_class(Class::Offline).any(|(_, row)| believed(row));
-        let holder = of_class(class).find(|(_, row)| row.turn().is_some()).map(|(id, _)| *id);
+        let leftovers = of_class(Class::Offline).any(|(_, row)| relieves(row));
         // Online beside offline leftovers pays nothing: they are charged to the offline tenant.
         let holder_free = class == Class::Online && leftovers;
+        let holder = of_class(class).find(|(_, row)| row.turn().is_some() && !holder_free).map(|(id, _)| *id);
         let draining: Vec<(TenantId, bool)> =
-            of_class(class).filter(|(_, row)| row.drain().is_some()).map(|(id, row)| (*id, believed(row))).collect();
-        let honest = draining.iter().filter(|(_, believed)| *believed).count() as u64;
-        let holding = u64::from(holder.is_some() && !holder_free);
+            of_class(class).filter(|(_, row)| pays(row)).map(|(id, row)| (*id, relieves(row))).collect();
+        let sharing = draining.iter().filter(|(_, relieves)| *relieves).count() as u64;
         let mut bills: Vec<(TenantId, Nanos)> = draining
             .iter()
-            .map(|(id, believed)| {
-                let among = honest + holding + u64::from(!believed);
+            .map(|(id, relieves)| {
+                let among = sharing + u64::from(holder.is_some()) + u64::from(!relieves);
                 (*id, Nanos(span.0 / among.max(1)))
             })
             .collect();
-        if let Some(holder) = holder.filter(|_| !holder_free) {
-            bills.push((holder, Nanos(span.0 / (honest + 1))));
-        }
+        bills.extend(holder.map(|holder| (holder, Nanos(span.0 / (sharing + 1)))));
         bills
     }
 
     /// Takes the bills off the accounts and hands what was paid to those who contend.
     fn charge(&mut self, class: Class, bills: &[(TenantId, Nanos)], from: Nanos, to: Nanos) {
-        let contenders = self.contenders(class);
+        let contenders = self.contenders(class, from);
         let mut pot = 0;
         for (id, amount) in bills {
             let alone = contenders.iter().all(|(other, _)| other == id);
@@ -97,10 +94,10 @@ impl Engine {
     }
 
     /// Tenants of a class under `fair` that have or want device time, with their weights.
-    fn contenders(&self, class: Class) -> Vec<(TenantId, u32)> {
+    fn contenders(&self, class: Class, now: Nanos) -> Vec<(TenantId, u32)> {
         self.rows
             .iter()
-            .filter(|(_, row)| row.class() == class && row.terms.policy == PolicyKind::Fair && row.contends())
+            .filter(|(_, row)| row.class() == class && row.terms.policy == PolicyKind::Fair && row.contends(now))
             .map(|(id, row)| (*id, row.terms.weight))
             .collect()
     }
@@ -108,6 +105,22 @@ impl Engine {
     fn credit(&mut self, id: TenantId, part: i64) {
         if let Some(row) = self.rows.get_mut(&id) {
             row.account.balance = row.account.balance.saturating_add(part).min(MEMORY_NS);
+        }
+    }
+
+    /// A tenant that did not take its turn is owed no more than any other, or than one turn under a cap.
+    pub(super) fn waive(&mut self, id: TenantId) {
+        let settings = self.settings;
+        let Some(row) = self.rows.get_mut(&id) else { return };
+        let most = match row.terms.policy {
+            PolicyKind::Fair => 0,
+            PolicyKind::FixedShare => signed(fixed_share::slice(row.terms.share_ppm, &settings)),
+        };
+        let waived = row.account.balance - row.account.balance.min(most);
+        row.account.balance -= waived;
+        if row.terms.policy == PolicyKind::Fair && waived > 0 {
+            let class = row.class();
+            self.redistribute(class, waived, id);
         }
     }
 

@@ -153,7 +153,8 @@ impl Engine {
         if launched || completed > 0 || activity.entering != before.entering {
             row.progress = now;
         }
-        if launched || !activity.is_quiesced() {
+        // Work that is over since the last look ended at some time between: as far as anybody knows, now.
+        if launched || !activity.is_quiesced() || !before.is_quiesced() {
             row.last_work = Some(now);
         }
         if (before.in_flight > 0 || launched) && now.since(seen) <= LESSON_SPAN && row.turn().is_some() {

@@ -1,7 +1,7 @@
 //! The shell: carries effects out, delivers events, always a little late, sometimes very.
 
 use mgpu_coordinator_core::{Activity, Effect, Engine, Event};
-use mgpu_protocol::gate::{Gate, GateState};
+use mgpu_protocol::gate::{Gate, GateState, Markers};
 use mgpu_protocol::units::Nanos;
 
 use super::client::At;
@@ -118,7 +118,9 @@ impl World {
         for tenant in 0..self.clients.len() {
             self.daemon.forget(tenant);
             if self.clients[tenant].joined {
-                let open = Gate { state: GateState::Open, epoch: 0, ..Gate::CLOSED };
+                // Open, with the window of a shim that knows nothing.
+                let markers = Markers::Every { shift: 0 };
+                let open = Gate { state: GateState::Open, epoch: 0, markers, window: 8 };
                 self.set_gate(tenant, open);
             }
         }
