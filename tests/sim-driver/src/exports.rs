@@ -27,7 +27,6 @@ const fn works_before_init(name: &str) -> bool {
         "cuGetProcAddress",
         "cuGetProcAddress_v2",
         "cuGetExportTable",
-        "cuModuleGetLoadingMode",
     ];
     let mut i = 0;
     while i < EARLY.len() {

@@ -18,8 +18,9 @@ const FOUND: CUdriverProcAddressQueryResult = 0;
 const UNKNOWN: CUdriverProcAddressQueryResult = 1;
 const TOO_OLD: CUdriverProcAddressQueryResult = 2;
 
-/// The function that `name` means at `version` (never more than this driver's own), or why there is none.
+/// The function that `name` means at `version`, or why there is none. As in the real driver a negative version is a huge one.
 fn lookup(name: &str, version: c_int, flags: cuuint64_t) -> Result<*const c_void, CUdriverProcAddressQueryResult> {
+    let version = if version < 0 { c_int::MAX } else { version };
     match resolution(name, version, flags & PER_THREAD != 0) {
         Resolution::Found(export) => address(export).ok_or(UNKNOWN),
         Resolution::TooOld => Err(TOO_OLD),
@@ -59,6 +60,7 @@ pub(crate) unsafe fn cuGetProcAddress_v2(
     if found.is_ok() || !status.is_null() { Ok(()) } else { Err(NOT_FOUND) }
 }
 
+/// The older form has no status: a name that is not found is an error, and `out` stays as it was.
 #[allow(non_snake_case, reason = "the API's name")]
 pub(crate) unsafe fn cuGetProcAddress(
     symbol: *const c_char,
@@ -66,6 +68,11 @@ pub(crate) unsafe fn cuGetProcAddress(
     version: c_int,
     flags: cuuint64_t,
 ) -> Res {
-    // SAFETY: the same function, without a status.
-    unsafe { cuGetProcAddress_v2(symbol, out, version, flags, ptr::null_mut()) }
+    if out.is_null() || flags & !(LEGACY | PER_THREAD) != 0 {
+        return Err(INVALID_VALUE);
+    }
+    // SAFETY: the caller's string.
+    let found = lookup(&unsafe { text(symbol) }?, version, flags).map_err(|_| NOT_FOUND)?;
+    // SAFETY: not null; the caller's pointer.
+    unsafe { put(out, found.cast_mut()) }
 }
