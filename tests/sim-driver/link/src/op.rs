@@ -320,9 +320,20 @@ impl Op {
         }
     }
 
-    /// Bytes that a copy or memset moves; 0 for other ops, `None` when they are more than there can be (2^47).
+    /// Rows that a copy or memset moves one by one; 0 for other ops. `None` when they are too many to count.
+    #[must_use]
+    pub fn rows(&self) -> Option<u64> {
+        match *self {
+            Self::Copy { height, depth, .. } => u64::from(height).checked_mul(u64::from(depth)),
+            Self::Memset { height, .. } => Some(height),
+            _ => Some(0),
+        }
+    }
+
+    /// Bytes that a copy or memset moves; 0 for other ops, `None` when they are more than there can be (2^47, or 2^26 rows).
     #[must_use]
     pub fn bytes(&self) -> Option<u64> {
+        self.rows().filter(|&rows| rows <= 1 << 26)?;
         let bytes = match *self {
             Self::Copy { width, height, depth, .. } => {
                 width.checked_mul(u64::from(height))?.checked_mul(u64::from(depth))?

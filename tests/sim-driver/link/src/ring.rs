@@ -125,3 +125,100 @@ impl Consumer {
 fn index(position: u64) -> usize {
     usize::try_from(position % RING as u64).unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::memory::{Mapping, create};
+    use proptest::prelude::*;
+    use std::os::fd::AsFd;
+    use std::sync::Arc;
+
+    fn region() -> Mapping<Region> {
+        let file = create::<Region>(c"test").expect("a memfd");
+        Mapping::new(file.as_fd(), true).expect("mapped")
+    }
+
+    fn body(thread: u64, number: u64) -> Body {
+        let mut body = [number; BODY];
+        body[1] = thread;
+        body
+    }
+
+    #[test]
+    fn a_full_ring_takes_no_more_until_it_is_drained() {
+        let (region, mut consumer) = (region(), Consumer::default());
+        for lap in 0..3u64 {
+            for _ in 0..RING {
+                assert!(push(&region, body(0, lap), || lap).is_some());
+            }
+            assert!(push(&region, body(0, lap), || lap).is_none());
+            let mut taken = 0;
+            consumer.drain(&region, usize::MAX, |_| taken += 1);
+            assert_eq!(taken, RING);
+        }
+    }
+
+    #[test]
+    fn what_many_threads_push_comes_out_once_and_whole() {
+        const EACH: u64 = 20_000;
+        const THREADS: u64 = 4;
+        let region = Arc::new(region());
+        let producers: Vec<_> = (0..THREADS)
+            .map(|thread| {
+                let region = Arc::clone(&region);
+                std::thread::spawn(move || {
+                    for number in 0..EACH {
+                        while push(&region, body(thread, number), || number).is_none() {
+                            std::thread::yield_now();
+                        }
+                    }
+                })
+            })
+            .collect();
+        let (mut consumer, mut next) = (Consumer::default(), [0; 4]);
+        while next.iter().sum::<u64>() < EACH * THREADS {
+            consumer.drain(&region, 100, |found| {
+                let thread = usize::try_from(found[1]).expect("a thread's number");
+                assert_eq!(found, body(found[1], found[0]), "not torn");
+                assert_eq!(found[0], next[thread], "each thread's own order");
+                next[thread] += 1;
+            });
+        }
+        producers.into_iter().for_each(|producer| producer.join().expect("ends well"));
+    }
+
+    #[test]
+    fn a_producer_stopped_between_claim_and_publish_holds_up_nobody() {
+        let (region, mut consumer) = (region(), Consumer::default());
+        // The claim that is never published.
+        region.tail.0.fetch_add(1, Ordering::SeqCst);
+        let mut seen = Vec::new();
+        for number in 1..RING as u64 {
+            assert!(push(&region, body(0, number), || number).is_some());
+            consumer.drain(&region, usize::MAX, |found| seen.push(found[STAMP]));
+        }
+        assert_eq!(seen, (1..RING as u64).collect::<Vec<_>>());
+        assert!(push(&region, body(0, 0), || 0).is_none(), "its slot is in the way of the next lap only");
+    }
+
+    proptest! {
+        #[test]
+        fn no_tail_and_no_state_is_a_crash_or_an_endless_loop(
+            words in proptest::collection::vec((0usize..RING, any::<u64>(), 0u64..6), 0..50),
+            tails in proptest::collection::vec(any::<u64>(), 1..10),
+        ) {
+            let (region, mut consumer) = (region(), Consumer::default());
+            for tail in tails {
+                region.tail.0.store(tail, Ordering::SeqCst);
+                for &(index, value, state) in &words {
+                    region.slots[index].0[1].store(value, Ordering::SeqCst);
+                    region.slots[index].0[0].store(state, Ordering::SeqCst);
+                }
+                let mut taken = 0;
+                consumer.drain(&region, usize::MAX, |_| taken += 1);
+                prop_assert!(taken <= RING);
+            }
+        }
+    }
+}

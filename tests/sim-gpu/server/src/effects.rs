@@ -3,7 +3,7 @@
 //! Strictly in the model's order for each client. A long copy holds up what follows it in the same client only.
 
 use crate::client::Client;
-use crate::mover::{INLINE_BYTES, Job, Mover};
+use crate::mover::{Job, Mover, is_short};
 use crate::submit;
 use mgpu_sim_gpu::{Effect, Model, Nanos, ProcessId, Tag};
 use mgpu_sim_link::Op;
@@ -124,9 +124,8 @@ fn recorded(client: &mut Client, slot: u32, record: u32, at: Nanos) {
 
 fn move_bytes(mover: &Mover, client: &mut Client, process: ProcessId, tag: Tag) {
     let Some(op) = op_of(client, tag) else { return };
-    let short = op.bytes().is_some_and(|bytes| bytes <= INLINE_BYTES);
     let job = Job { process, memory: Arc::clone(&client.memory), op };
-    if short || !mover.give(job) {
+    if is_short(&op) || !mover.give(job) {
         // A bad address is the client's own loss.
         let _ = client.memory.perform(&op);
     } else {

@@ -41,6 +41,9 @@ impl ClientMemory {
 
     /// Does a copy or memset; other ops are nothing to do. Stops at the first bad address.
     pub(crate) fn perform(&self, op: &Op) -> io::Result<()> {
+        if op.bytes().unwrap_or(0) == 0 {
+            return Ok(());
+        }
         match *op {
             Op::Copy { dst, src, width, height, depth, dst_pitch, src_pitch, .. } => {
                 let mut buffer = vec![0; step(width)];

@@ -5,7 +5,7 @@ mod common;
 #[allow(missing_docs, unreachable_pub)]
 mod roles;
 
-use common::{Server, field, number, row, until, witness};
+use common::{Client, Server, field, number, row, until, witness};
 use mgpu_sim_link::Observer;
 use std::process::Command;
 
@@ -274,5 +274,32 @@ fn a_detached_server_goes_when_nobody_is_left() {
         drop(Observer::connect(&socket).expect("it listens when the command returns"));
     }
     until("it goes", || (!socket.exists()).then_some(()));
+    let _ = std::fs::remove_dir_all(folder);
+}
+
+#[test]
+fn a_client_starts_a_server_only_where_it_may() {
+    let folder = std::env::temp_dir().join(format!("mgpu-sim-start-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let start = |socket: Option<&str>, may: &str| {
+        let mut environment = vec![
+            ("XDG_RUNTIME_DIR", folder.as_os_str()),
+            ("MGPU_SIM_SERVER", std::ffi::OsStr::new(env!("CARGO_BIN_EXE_mgpu-sim"))),
+            ("MGPU_SIM_START", std::ffi::OsStr::new(may)),
+            ("MGPU_SIM_DEVICES", std::ffi::OsStr::new("3")),
+        ];
+        environment.extend(socket.map(|path| ("MGPU_SIM_SOCKET", std::ffi::OsStr::new(path))));
+        Client::start_with("find", &environment).expect("found")
+    };
+    // A machine with a server of its own at the mounted place has nothing to start.
+    if !std::path::Path::new("/run/mgpu-sim/socket").exists() {
+        assert_eq!(start(None, "never"), "Some(NoServer)");
+        assert_eq!(start(None, "always"), "None");
+        let mut observer = Observer::connect(&folder.join("mgpu-sim/socket")).expect("it runs");
+        assert_eq!(observer.devices().len(), 3);
+        let pid = number(&witness(&mut observer)["server"]["pid"]);
+        common::signal(u32::try_from(pid).expect("a pid"), libc::SIGTERM);
+    }
+    assert_eq!(start(Some("/nowhere/socket"), "always"), "Some(NoServer)", "a named socket is somebody else's");
     let _ = std::fs::remove_dir_all(folder);
 }

@@ -91,10 +91,16 @@ pub struct Client {
 
 impl Client {
     pub fn start(socket: &Path, role: &str) -> Self {
+        Self::start_with(role, &[("MGPU_SIM_SOCKET", socket.as_os_str())])
+    }
+
+    /// In an environment of the test's choice.
+    pub fn start_with(role: &str, environment: &[(&str, &std::ffi::OsStr)]) -> Self {
         let mut child = Command::new(std::env::current_exe().expect("this program"))
             .args(["--exact", "as_client", "--nocapture", "--test-threads=1"])
             .env("SIM_TEST_ROLE", role)
-            .env("MGPU_SIM_SOCKET", socket)
+            .env_remove("MGPU_SIM_SOCKET")
+            .envs(environment.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -317,6 +317,7 @@ pub fn run(role: &str) {
             hear();
         }
         ("burst", _) => burst(),
+        ("find", _) => say(&format!("found {:?}", session().err())),
         ("cost", threads) => cost(threads.parse().expect("a number")),
         other => panic!("no such role: {other:?}"),
     }
