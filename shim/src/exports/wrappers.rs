@@ -29,7 +29,9 @@ macro_rules! wrapper {
             // SAFETY: the driver's function of this name has this signature.
             let driver = unsafe { std::mem::transmute::<ptr::NonNull<std::ffi::c_void>, Driver>(driver) };
             // SAFETY: the application's own arguments, in its own call.
-            let pass = || unsafe { driver($($arg),*) };
+            let pass = move || unsafe { driver($($arg),*) };
+            // By reference: a hook that keeps it for later then moves one word, not every argument.
+            let pass = &pass;
             call::hooked(|| hook!($class $detail $plain $per_thread pass ($($arg),*)), pass)
         }
     };
