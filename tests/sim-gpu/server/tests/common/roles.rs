@@ -317,6 +317,7 @@ pub fn run(role: &str) {
             hear();
         }
         ("burst", _) => burst(),
+        ("latency", _) => latency(),
         ("find", _) => say(&format!("found {:?}", session().err())),
         ("cost", threads) => cost(threads.parse().expect("a number")),
         other => panic!("no such role: {other:?}"),
@@ -357,4 +358,30 @@ pub fn cost(threads: usize) {
     let workers: Vec<_> = workers.collect();
     let means: Vec<u64> = workers.into_iter().map(|worker| worker.join().expect("ends well")).collect();
     say(&format!("cost {means:?}"));
+}
+
+/// Medians of an allocation with its free, and of a kernel of 1 µs with its wait, ns of the wall clock.
+pub fn latency() {
+    let setup = Setup::new();
+    let kernel = setup.kernel("spin_1us");
+    let median = |step: &dyn Fn()| {
+        let mut times: Vec<u64> = (0..2000)
+            .map(|_| {
+                let begin = now_ns();
+                step();
+                now_ns() - begin
+            })
+            .collect();
+        times.sort_unstable();
+        times[times.len() / 2]
+    };
+    let pair = median(&|| {
+        let piece = setup.session.alloc(setup.context, 4096, AllocKind::Plain).expect("there is room");
+        setup.session.free(piece).expect("ours");
+    });
+    let round = median(&|| {
+        setup.submit(&kernel);
+        setup.wait();
+    });
+    say(&format!("latency alloc+free {pair} launch+wait {round}"));
 }
