@@ -4,11 +4,13 @@ use crate::tenant::{Program, Tenant};
 use crate::wait;
 use crate::witness::Witness;
 use crate::{paths, schedstat};
+use mgpu_sim_link::client::Observer;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
 use tempfile::TempDir;
 
 /// What the node is like.
@@ -34,6 +36,7 @@ impl Default for NodeOptions {
 pub struct Node {
     folder: TempDir,
     sim: Child,
+    observer: Mutex<Option<Observer>>,
     daemon: Option<Child>,
     options: NodeOptions,
 }
@@ -68,7 +71,7 @@ impl Node {
             .stderr(log)
             .spawn()
             .expect("mgpu-sim starts");
-        let node = Self { folder, sim, daemon: None, options };
+        let node = Self { folder, sim, observer: Mutex::new(None), daemon: None, options };
         wait::until("mgpu-sim's socket", || node.try_witness());
         node
     }
@@ -188,12 +191,11 @@ impl Node {
     }
 
     fn try_witness(&self) -> Option<Witness> {
-        let output = Command::new(paths::release("mgpu-sim"))
-            .args(["witness", "--json", "--socket"])
-            .arg(self.file("sim.sock"))
-            .output()
-            .ok()?;
-        serde_json::from_slice(&output.stdout).ok()
+        let mut kept = self.observer.lock().ok()?;
+        if kept.is_none() {
+            *kept = Observer::connect(&self.file("sim.sock")).ok();
+        }
+        serde_json::from_str(&kept.as_mut()?.witness_json().ok()?).ok()
     }
 
     /// CPU time of the coordinator so far, ns.

@@ -33,10 +33,10 @@ __device__ static unsigned long long global_ns() {
 }
 
 // Keeps its block resident for the given time by the GPU's own clock.
-#define SPIN(us)                                                   \
-    extern "C" __global__ void spin_##us##us() {                   \
+#define SPIN(n)                                                    \
+    extern "C" __global__ void spin_##n##us() {                    \
         unsigned long long start = global_ns();                    \
-        while (global_ns() - start < us * 1000ull) {               \
+        while (global_ns() - start < n * 1000ull) {                \
         }                                                          \
     }
 SPIN(1)
