@@ -63,12 +63,6 @@ impl Books {
         self.floor = bytes;
     }
 
-    /// The floor is what refuses now: a later answer may be better.
-    pub(crate) fn is_floor_in_the_way(&self, bytes: u64) -> bool {
-        let without = self.given().saturating_add(self.ghosts);
-        self.floor > without && self.limit.saturating_sub(without) >= bytes
-    }
-
     /// Changes the limit; what is charged above it stays, and nothing more is given until it fits.
     pub(crate) fn set_limit(&mut self, limit: u64, slots: &[ClientSlot]) {
         self.limit = limit;
@@ -200,8 +194,6 @@ mod tests {
         books.set_floor(800);
         books.carry(0, 100);
         assert_eq!(books.give(0, 300, &slots), 0);
-        assert!(books.is_floor_in_the_way(300));
-        assert!(!books.is_floor_in_the_way(901));
         books.set_floor(0);
         assert_eq!(books.give(0, 300, &slots), 300);
     }

@@ -214,6 +214,19 @@ impl Tenant {
         absent || self.seated().any(|(_, _, seat)| seat.carry_due)
     }
 
+    /// Some thread waits at a gate, by the clients' word.
+    pub(crate) fn has_waiters(&self) -> bool {
+        let slots = self.seated().filter_map(|(_, _, seat)| usize::try_from(seat.slot).ok());
+        slots
+            .filter_map(|slot| self.pages.tenant.slots.get(slot))
+            .any(|slot| slot.waiting.load(Ordering::Acquire) > 0 || slot.want.load(Ordering::Acquire) != 0)
+    }
+
+    /// The heartbeat begins, if it is not going on.
+    pub(crate) fn start_heart(&mut self, now: Nanos) {
+        self.next_beat.get_or_insert(now);
+    }
+
     /// Nobody keeps it: not the process that it was made for, no client, none that may come back, none on its way.
     pub(crate) fn is_over(&self, now: Nanos) -> bool {
         let awaited = match &self.origin {

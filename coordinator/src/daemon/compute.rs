@@ -3,6 +3,7 @@
 use mgpu_coordinator_core::{Activity, Effect, Event, TenantId};
 use mgpu_protocol::gate::{Gate, GateState};
 use mgpu_protocol::message::Reply;
+use mgpu_protocol::sync::Ordering;
 use mgpu_protocol::units::Nanos;
 use mgpu_protocol::{line, wait};
 use tracing::debug;
@@ -12,7 +13,7 @@ use crate::clock;
 use crate::device::Decision;
 use crate::look::{Seen, look};
 
-/// Distance of two heartbeats while a gate is closed; a waiter gives up after 2 s without one.
+/// Distance of two heartbeats while somebody waits; a waiter gives up after 2 s without one.
 const BEAT: Nanos = Nanos::from_millis(500);
 /// A client that was asked to mark tails and has not answered is asked again after this.
 const MARK_AGAIN: Nanos = Nanos::from_millis(10);
@@ -76,10 +77,7 @@ impl Daemon {
         let Some(line) = tenant.grant_line(index) else { return };
         line::set_gate(line, gate);
         if gate.state == GateState::Closed {
-            // The heartbeat begins at once, so that a waiter does not take our silence before it for our death.
-            if tenant.next_beat.is_none() {
-                tenant.next_beat = Some(now);
-            }
+            tenant.start_heart(now);
         } else {
             wait::wake_all(&line.gate);
             tenant.asked &= !(1 << index);
@@ -130,6 +128,9 @@ impl Daemon {
         let words = slots.into_iter().filter_map(|slot| tenant.pages.tenant.slots.get(usize::try_from(slot).ok()?));
         let wants = words.fold(0, |wants, slot| wants | slot.take_wants());
         tenant.asked |= wants;
+        if wants != 0 {
+            tenant.start_heart(clock::now());
+        }
         let devices: Vec<usize> = tenant.devices.clone();
         for (index, device) in devices.into_iter().enumerate() {
             if wants >> index & 1 == 1 {
@@ -174,22 +175,23 @@ impl Daemon {
         }
     }
 
-    /// While a gate of a tenant with clients is closed, its heartbeat goes on.
+    /// While somebody waits at a closed gate, that tenant's heartbeat goes on. Nobody else looks at it: a waiter rings when it
+    /// begins, so the heart begins then.
     pub(super) fn beat(&mut self, now: Nanos) {
         for tenant in self.tenants.values_mut().filter(|t| t.next_beat.is_some_and(|at| at <= now)) {
             let gates = tenant.pages.grants.devices.iter().take(tenant.devices.len());
             let closed = gates
-                .map(|line| Gate::unpack(line.gate.load(mgpu_protocol::sync::Ordering::Relaxed)))
+                .map(|line| Gate::unpack(line.gate.load(Ordering::Relaxed)))
                 .any(|gate| gate.state == GateState::Closed);
             tenant.next_beat = None;
-            if closed && tenant.seated().next().is_some() {
-                tenant.pages.grants.heartbeat.fetch_add(1, mgpu_protocol::sync::Ordering::Release);
+            if closed && tenant.has_waiters() {
+                tenant.pages.grants.heartbeat.fetch_add(1, Ordering::Release);
                 tenant.next_beat = Some(now.plus(BEAT));
             }
         }
     }
 
-    /// The last client of a tenant has gone, or it has one again: engines and heartbeat must know.
+    /// The last client of a tenant has gone.
     pub(super) fn clients_gone(&mut self, number: TenantId) {
         let Some(tenant) = self.tenants.get(&number) else { return };
         for device in tenant.devices.clone() {

@@ -45,15 +45,11 @@ impl Daemon {
         if tenant.held.iter().any(|held| held.from == from) {
             return false;
         }
-        let question = HeldLease { from, device, bytes };
-        if tenant.settling_until.is_some() && must_wait(tenant, &question) {
-            debug!(tenant = %tenant.name, bytes, "lease: waits for clients of the last daemon");
-            tenant.held.push(question);
-            return true;
-        }
-        self.answer(number, question)
+        self.answer(number, HeldLease { from, device, bytes })
     }
 
+    /// Answers, or holds the question if a refusal now could be wrong once all clients of the last daemon have told what they
+    /// use.
     fn answer(&mut self, number: TenantId, question: HeldLease) -> bool {
         let Some(tenant) = self.tenants.get_mut(&number) else { return false };
         let Some(connection) = tenant.connections.get(&question.from) else { return false };
@@ -61,7 +57,15 @@ impl Daemon {
         let line = usize::try_from(question.device).unwrap_or(usize::MAX);
         let slot = usize::try_from(seat.slot).unwrap_or(usize::MAX);
         let Some(books) = tenant.books.get_mut(line) else { return false };
-        let given = books.give(slot, question.bytes, &tenant.pages.tenant.slots);
+        let settling = tenant.settling_until.is_some();
+        let own_carry_due = settling && seat.carry_due;
+        let slots = &tenant.pages.tenant.slots;
+        let given = if own_carry_due { 0 } else { books.give(slot, question.bytes, slots) };
+        if own_carry_due || (settling && given == 0 && question.bytes <= books.limit()) {
+            debug!(tenant = %tenant.name, bytes = question.bytes, "lease: waits for clients of the last daemon");
+            tenant.held.push(question);
+            return true;
+        }
         if given == 0 {
             let (charged, limit) = (Bytes(books.charged()), Bytes(books.limit()));
             info!(tenant = %tenant.name, pid = connection.process.pid, asked = %Bytes(question.bytes), %charged, %limit, "out of memory");
@@ -110,11 +114,7 @@ impl Daemon {
         if tenant.settling_until.is_some() && !tenant.is_settling() {
             end_settling(tenant);
         }
-        let settling = tenant.settling_until.is_some();
-        let held = std::mem::take(&mut tenant.held);
-        let (wait, now): (Vec<_>, Vec<_>) = held.into_iter().partition(|q| settling && must_wait(tenant, q));
-        tenant.held = wait;
-        for question in now {
+        for question in std::mem::take(&mut tenant.held) {
             if !self.answer(number, question) {
                 self.lose_client(number, question.from, false);
             }
@@ -264,13 +264,6 @@ impl Daemon {
             self.audit.at = Some(now.plus(self.audit.distance));
         }
     }
-}
-
-/// An answer now could refuse what is free once all clients of the last daemon have told what they use.
-fn must_wait(tenant: &Tenant, question: &HeldLease) -> bool {
-    let line = usize::try_from(question.device).unwrap_or(usize::MAX);
-    let own = tenant.connections.get(&question.from).and_then(|c| c.seat).is_some_and(|s| s.carry_due);
-    own || tenant.books.get(line).is_some_and(|books| books.is_floor_in_the_way(question.bytes))
 }
 
 fn end_settling(tenant: &mut Tenant) {

@@ -188,7 +188,7 @@ impl Daemon {
         }
         info!(tenant = %tenant.name, pid = process.pid, slot, previous = hello.previous_daemon, "client attached");
         tenant.had_client = true;
-        tenant.next_beat = Some(clock::now());
+        tenant.start_heart(clock::now());
         if hello.previous_daemon == 0 {
             self.renew(number, process);
         }

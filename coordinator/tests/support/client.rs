@@ -31,11 +31,11 @@ impl Client {
     }
 
     /// One try; gives the refusal if there is one.
-    pub(crate) fn try_attach(directory: &Path, hello: Hello) -> Result<Self, Option<Reply>> {
+    pub(crate) fn try_attach(directory: &Path, hello: Hello) -> Result<Self, Option<Box<Reply>>> {
         let socket = socket::connect(&directory.join("socket")).map_err(|_| None)?;
         socket::send(socket.as_fd(), Request::Hello(hello).encode().as_bytes(), &[]).map_err(|_| None)?;
         let (reply, received) = receive(&socket).ok_or(None)?;
-        let Reply::Welcome(welcome) = reply else { return Err(Some(reply)) };
+        let Reply::Welcome(welcome) = reply else { return Err(Some(Box::new(reply))) };
         let mut fds = received.descriptors.into_iter().flatten();
         let mut next = || fds.next().expect("a descriptor");
         let grants = Mapping::open(next().as_fd()).expect("grants page");
