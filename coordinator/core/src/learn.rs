@@ -80,16 +80,20 @@ impl LaunchTime {
 pub struct DrainTime(Option<Nanos>);
 
 impl DrainTime {
-    /// Adds one drain; what is longer than the deadline counts as the deadline.
-    pub fn observe(&mut self, took: Nanos, settings: &Settings) {
-        let took = took.min(settings.drain_deadline);
+    /// Adds one drain that ended before its deadline.
+    pub fn observe(&mut self, took: Nanos) {
         self.0 = Some(self.0.map_or(took, |before| Nanos((before.0 * 3 + took.0) / 4)));
     }
 
-    /// The next drain; from what is in flight now, if no drain was seen yet.
+    /// The next drain: as the last ones, but no longer than a full window takes; from what is in flight now, if no drain was
+    /// seen yet.
     #[must_use]
     pub fn expected(&self, in_flight: u32, launches: &LaunchTime, settings: &Settings) -> Nanos {
-        self.0.unwrap_or_else(|| launches.time_of(in_flight).min(settings.drain_deadline))
+        let of_flight = launches.time_of(in_flight);
+        let of_window = launches.time_of(in_flight.max(launches.window(settings)));
+        let expected =
+            self.0.map_or(of_flight, |learnt| if launches.is_known() { learnt.min(of_window) } else { learnt });
+        expected.min(settings.drain_deadline)
     }
 }
 
@@ -183,11 +187,14 @@ mod tests {
         let expected = |drain: &DrainTime| drain.expected(10, &launches, &s);
         // Never seen: 10 in flight of 100 µs each.
         assert_eq!(expected(&drain), Nanos::from_millis(1));
-        drain.observe(Nanos::from_millis(8), &s);
-        assert_eq!(expected(&drain), Nanos::from_millis(8));
-        drain.observe(Nanos::from_millis(100_000), &s);
-        // (8·3 + 100)/4 = 31: one stop is one deadline, not a hundred seconds.
-        assert_eq!(expected(&drain), Nanos::from_millis(31));
+        drain.observe(Nanos::from_millis(2));
+        assert_eq!(expected(&drain), Nanos::from_millis(2));
+        drain.observe(Nanos::from_millis(4));
+        // (2·3 + 4)/4 = 2.5.
+        assert_eq!(expected(&drain), us(2500));
+        drain.observe(Nanos::from_millis(90));
+        // A window of 41 launches of 100 µs can't take longer than 4.1 ms.
+        assert_eq!(expected(&drain), us(4100));
     }
 
     #[test]

@@ -200,6 +200,10 @@ fn hostile_pages_and_odd_orders_of_events_change_no_invariant() {
     }
 }
 
+fn narrow(n: u64) -> u32 {
+    u32::try_from(n & u64::from(u32::MAX)).unwrap()
+}
+
 fn random_event(rng: &mut Rng) -> Event {
     let tenant = TenantId(u32::try_from(rng.below(5)).unwrap());
     let any = |rng: &mut Rng| if rng.one_in(3) { rng.next() } else { rng.below(3) };
@@ -217,9 +221,9 @@ fn random_event(rng: &mut Rng) -> Event {
             tenant,
             activity: Activity {
                 waiting: rng.one_in(2),
-                entering: any(rng) as u32,
-                in_flight: any(rng) as u32,
-                unmarked: any(rng) as u32,
+                entering: narrow(any(rng)),
+                in_flight: narrow(any(rng)),
+                unmarked: narrow(any(rng)),
                 launches: any(rng),
             },
         },

@@ -110,12 +110,16 @@ impl Engine {
     fn holder_view(&self, class: Class, now: Nanos) -> Option<Holder> {
         let (id, row) = self.rows.iter().find(|(_, row)| row.class() == class && row.turn().is_some())?;
         let turn = row.turn()?;
+        let learnt = row.drain_time.expected(row.activity.in_flight, &row.launch_time, &self.settings);
+        // A launch that has run for so long without an end is likely to run for as long again.
+        let running = if row.activity.in_flight > 0 { now.since(turn.completed) } else { Nanos(0) };
         Some(Holder {
             claim: claim(*id, row, turn.since, now),
-            launched: turn.launched,
-            idle_since: turn.idle_since,
+            // Unwatched, it may have launched or be at work by now: what was seen before the silence says nothing.
+            launched: turn.launched || row.watch.is_none(),
+            idle_since: turn.idle_since.filter(|_| row.watch.is_some()),
             grace: row.grace.get(&self.settings),
-            drain: row.drain_time.expected(row.activity.in_flight, &row.launch_time, &self.settings),
+            drain: learnt.max(running.min(self.settings.drain_deadline)),
         })
     }
 

@@ -194,8 +194,9 @@ impl Engine {
     fn grant(&mut self, id: TenantId, reason: Reason, now: Nanos) {
         let Some(row) = self.rows.get_mut(&id) else { return };
         // An open-and-notify gate rings only after a launch.
-        let launched = matches!(row.phase, Phase::Ajar { .. });
-        row.phase = Phase::Holding(Turn { since: now, launched, idle_since: None, lessons: take::LESSONS });
+        let launched = matches!(row.phase, Phase::Ajar { .. }) || row.wants.is_none();
+        row.phase =
+            Phase::Holding(Turn { since: now, launched, completed: now, idle_since: None, lessons: take::LESSONS });
         row.wants = None;
         let online = row.is_online();
         self.note(id, reason);

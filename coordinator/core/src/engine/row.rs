@@ -15,8 +15,10 @@ use crate::tenant::Entitlement;
 pub(super) struct Turn {
     /// When it was granted.
     pub(super) since: Nanos,
-    /// It has launched in this turn.
+    /// It has launched in this turn, or was granted without asking: no launch has to be waited for.
     pub(super) launched: bool,
+    /// When a launch was last seen to end, or the turn began.
+    pub(super) completed: Nanos,
     /// Seen quiesced, without a launch, since then.
     pub(super) idle_since: Option<Nanos>,
     /// Looks still to take, though nobody waits, to learn the length of its launches.

@@ -157,6 +157,11 @@ impl Engine {
         if launched || !activity.is_quiesced() || !before.is_quiesced() {
             row.last_work = Some(now);
         }
+        if let Phase::Holding(turn) = &mut row.phase
+            && (completed > 0 || activity.in_flight == 0)
+        {
+            turn.completed = now;
+        }
         if (before.in_flight > 0 || launched) && now.since(seen) <= LESSON_SPAN && row.turn().is_some() {
             row.launch_time.observe(now.since(seen), completed, slice, &settings);
         }
@@ -210,12 +215,12 @@ impl Engine {
 
     /// A drain is over.
     fn quiesced(&mut self, id: TenantId, now: Nanos) {
-        let settings = self.settings;
         let Some(row) = self.rows.get_mut(&id) else { return };
         if let Some(drain) = row.drain().copied()
             && drain.at_work
+            && !drain.expired
         {
-            row.drain_time.observe(now.since(drain.since), &settings);
+            row.drain_time.observe(now.since(drain.since));
         }
         row.phase = Phase::Resting;
         let waiting = row.activity.waiting;

@@ -20,6 +20,12 @@ impl Watchdog {
     pub fn new(tenants: usize) -> Self {
         Self { seen: 0, last_epoch: None, closed: vec![0; tenants], reaction: 150 * US }
     }
+
+    /// The gates that opened because the daemon died are nobody's grants, and epochs begin anew.
+    pub(crate) fn restarted(&mut self, seen: usize) {
+        self.seen = seen;
+        self.last_epoch = None;
+    }
 }
 
 impl World {

@@ -126,6 +126,7 @@ impl World {
         }
         self.daemon.timer();
         self.engine = Engine::recovered(policy, settings, &saved, &expected, Nanos(self.now));
+        self.watchdog.restarted(self.gates.len());
         for tenant in expected {
             let delay = self.rng.between(1_000_000, 200_000_000);
             self.act_at(self.now + delay, super::Act::Reattach(tenant.0 as usize));

@@ -27,6 +27,8 @@ pub struct Queue {
     pub marker: u64,
     /// Launches that ended.
     pub completed: u64,
+    /// The longest queue that there was, as device time.
+    pub deepest: u64,
 }
 
 impl Queue {
@@ -76,6 +78,7 @@ impl Device {
         queue.launched += 1;
         let number = queue.launched;
         queue.launches.push_back(Launch { left: length, number, marked });
+        queue.deepest = queue.deepest.max(queue.launches.len() as u64 * length);
         if marked {
             queue.marked = number;
         }
