@@ -13,6 +13,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+/// The driver's code for the use of a context that is gone.
+const CONTEXT_IS_DESTROYED: u32 = 709;
+
 /// A context of the client.
 #[derive(Debug)]
 pub(crate) struct Context {
@@ -164,13 +167,13 @@ impl Client {
         self.contexts.iter().position(|context| context.as_ref().is_some_and(|context| context.model == model))
     }
 
-    /// Forgets a context with its streams and their work; wakes whoever waits there.
+    /// Forgets a context with its streams and their work. Whoever waits there, or comes later, finds it destroyed.
     pub(crate) fn drop_context(&mut self, index: usize) {
+        self.fault(index, CONTEXT_IS_DESTROYED);
         self.contexts[index] = None;
-        for (number, stream) in self.streams.iter_mut().enumerate() {
+        for stream in &mut self.streams {
             if stream.as_ref().is_some_and(|stream| stream.context == index) {
                 *stream = None;
-                wake::shake(&self.region.streams[number]);
             }
         }
         let streams = &self.streams;

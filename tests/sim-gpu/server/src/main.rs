@@ -164,7 +164,9 @@ fn serve(options: &Serve) -> Result<(), String> {
     let place = std::fs::canonicalize(&options.socket).unwrap_or_else(|_| options.socket.clone());
     let devices = identity::devices(&profile, memory, options.devices, options.seed, &place);
     let costs = identity::costs(&profile);
-    let model = Model::new(profile, options.seed, options.devices, options.memory);
+    let mut model = Model::new(profile, options.seed, options.devices, options.memory);
+    // Its accounts begin now, not when the machine was booted. Nothing has happened yet, so nothing comes of it.
+    model.advance(mgpu_sim_link::now_ns().saturating_sub(node::HORIZON_NS), &mut Vec::new());
     let node = node::Node::new(model, mover, devices, costs);
     let idle = options.exit_when_idle.map(|seconds| seconds.saturating_mul(1_000_000_000));
     let mut server =
@@ -216,7 +218,10 @@ fn ask(
 fn profiles(name: Option<&str>) -> Result<(), String> {
     match name {
         None => println!("{}", PROFILES.join("\n")),
-        Some(name) => println!("{:#?}", profile(name)?),
+        Some(name) => {
+            let text = toml::to_string_pretty(&profile(name)?).map_err(|error| error.to_string())?;
+            print!("{text}");
+        }
     }
     Ok(())
 }

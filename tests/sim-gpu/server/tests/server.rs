@@ -225,10 +225,14 @@ fn one_server_a_socket_and_a_dead_ones_is_cleared_away() {
         .expect("it runs");
     assert!(!second.status.success());
     assert!(String::from_utf8_lossy(&second.stderr).contains("a server is running there"));
-    server.restart(&[]);
+    let log = server.socket.with_file_name("witness.jsonl");
+    server.restart(&["--witness-log", log.to_str().expect("plain")]);
     assert_eq!(server.observer().devices().len(), 1);
     assert!(server.terminate().success());
     assert!(!server.socket.exists());
+    let last = std::fs::read_to_string(log).expect("written at the end");
+    let last: serde_json::Value = serde_json::from_str(last.lines().last().expect("a line")).expect("JSON");
+    assert!(number(&last["devices"][0]["idle_ns"]) < number(&last["now_ns"]), "counted from the server's start");
 }
 
 #[test]
@@ -302,4 +306,20 @@ fn a_client_starts_a_server_only_where_it_may() {
     }
     assert_eq!(start(Some("/nowhere/socket"), "always"), "Some(NoServer)", "a named socket is somebody else's");
     let _ = std::fs::remove_dir_all(folder);
+}
+
+#[test]
+fn a_printed_profile_is_a_profile() {
+    let profiles = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_mgpu-sim")).arg("profiles").args(arguments).output();
+        let output = output.expect("it runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let file = std::env::temp_dir().join(format!("mgpu-sim-profile-{}.toml", std::process::id()));
+    for name in profiles(&[]).lines() {
+        std::fs::write(&file, profiles(&[name])).expect("written");
+        assert_eq!(profiles(&[file.to_str().expect("plain")]), profiles(&[name]));
+    }
+    std::fs::remove_file(file).expect("ours");
 }

@@ -233,8 +233,11 @@ pub fn fault() {
     setup.submit(&setup.kernel("fault_x"));
     assert_eq!(setup.session.wait_stream(setup.stream), Err(Error::Fault(700)));
     assert_eq!(setup.session.submit(setup.stream, &Op::Nop), Err(Error::Fault(700)));
-    setup.session.destroy_context(setup.context).expect("ours");
+    let faulty = setup.context;
+    setup.session.destroy_context(faulty).expect("ours");
+    assert_eq!(setup.session.submit(setup.stream, &Op::Nop), Err(Error::Fault(709)));
     let fresh = Setup::new();
+    assert_eq!((fresh.context, fresh.session.fault(faulty)), (faulty, 0), "its line is used again");
     fresh.submit(&Op::Nop);
     fresh.wait();
     say("done");
