@@ -19,6 +19,26 @@ pub(crate) struct DeviceLock {
     _file: File,
 }
 
+/// Why something could not be taken.
+#[derive(Debug)]
+pub(crate) enum Taken {
+    /// Another daemon has it, and may be about to go.
+    By {
+        /// Its control socket, if it told.
+        socket: Option<PathBuf>,
+        /// For people.
+        error: PathError,
+    },
+    /// It can't be taken at all.
+    Never(PathError),
+}
+
+impl From<PathError> for Taken {
+    fn from(error: PathError) -> Self {
+        Self::Never(error)
+    }
+}
+
 /// Where to look for locks, and where to take ours.
 #[derive(Debug)]
 pub(crate) struct LockDirectory {
@@ -50,7 +70,7 @@ impl LockDirectory {
     ///
     /// # Errors
     /// Another daemon has it: names its pid and socket.
-    pub(crate) fn take(&self, uuid: &str, socket: &Path) -> Result<DeviceLock, PathError> {
+    pub(crate) fn take(&self, uuid: &str, socket: &Path) -> Result<DeviceLock, Taken> {
         let name = format!("{uuid}.lock");
         if let Some(other) = &self.other
             && let Ok(file) = open_existing(&other.join(&name))
@@ -70,14 +90,16 @@ impl LockDirectory {
     }
 }
 
-fn held(uuid: &str, mut file: File) -> PathError {
+fn held(uuid: &str, mut file: File) -> Taken {
     let mut owner = String::new();
     let _ = Read::by_ref(&mut file).take(4096).read_to_string(&mut owner);
+    let socket = owner.lines().find_map(|line| line.strip_prefix("socket = ")).map(PathBuf::from);
     let owner = owner.trim().replace('\n', ", ");
     let owner = if owner.is_empty() { "it has not said who it is" } else { &owner };
-    PathError(format!(
+    let error = PathError(format!(
         "device {uuid} has a coordinator already ({owner}); a device has one, so this one does not start"
-    ))
+    ));
+    Taken::By { socket, error }
 }
 
 fn make(path: &Path) -> Result<(), PathError> {
@@ -136,9 +158,12 @@ mod tests {
         let dir = std::env::temp_dir().join(format!("mgpud-unit-lock-{}", std::process::id()));
         let locks = LockDirectory::open(Some(dir.clone())).expect("directory");
         let first = locks.take("GPU-1", Path::new("/run/a/control.sock")).expect("first");
-        let error = locks.take("GPU-1", Path::new("/run/b/control.sock")).expect_err("second").0;
+        let Err(Taken::By { socket, error }) = locks.take("GPU-1", Path::new("/run/b/control.sock")) else {
+            panic!("the second took it")
+        };
+        assert_eq!(socket.as_deref(), Some(Path::new("/run/a/control.sock")));
         let pid = std::process::id().to_string();
-        assert!(error.contains(&pid) && error.contains("/run/a/control.sock"), "{error}");
+        assert!(error.0.contains(&pid) && error.0.contains("/run/a/control.sock"), "{error}");
         locks.take("GPU-2", Path::new("/run/b/control.sock")).expect("another device");
         drop(first);
         locks.take("GPU-1", Path::new("/run/b/control.sock")).expect("after the first has gone");

@@ -20,7 +20,7 @@ fn another_version_is_refused_with_both_named() {
     let directory = node.create(&with_memory(GIB));
     let hello = Hello { protocol: (7, 9), ..Hello::new(1) };
     let refusal = Client::try_attach(&directory, hello).err().flatten().expect("a refusal");
-    assert_eq!(refusal, Reply::Refused { reason: Refusal::Version, protocol: PROTOCOL_VERSION, page: PAGE_VERSION });
+    assert_eq!(*refusal, Reply::Refused { reason: Refusal::Version, protocol: PROTOCOL_VERSION, page: PAGE_VERSION });
     until("both versions in the log", || node.log().contains("protocol=(7, 9)").then_some(()));
     // A newer shim that still speaks ours is served.
     assert!(Client::try_attach(&directory, Hello { protocol: (0, 9), page: (1, 5), ..Hello::new(1) }).is_ok());

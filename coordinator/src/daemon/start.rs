@@ -2,9 +2,11 @@
 
 use std::fs;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use mgpu_coordinator_core::TenantId;
 use rustix::fs::FlockOperation;
@@ -16,7 +18,7 @@ use crate::chores::Chores;
 use crate::clock;
 use crate::config::{Config, Declared, explicit};
 use crate::device::Device;
-use crate::device_lock::LockDirectory;
+use crate::device_lock::{LockDirectory, Taken};
 use crate::nvml::Gpu;
 use crate::poller::Poller;
 use crate::process;
@@ -38,6 +40,9 @@ pub(crate) struct Launch {
 pub(crate) type StartError = Box<dyn std::error::Error>;
 
 const STATE_FILE: &str = "state.json";
+const LOCK_FILE: &str = "mgpud.lock";
+/// A daemon that is about to end lets go within this.
+const LETTING_GO: Duration = Duration::from_secs(2);
 
 impl Daemon {
     /// Starts: when it returns, the control socket answers.
@@ -55,10 +60,10 @@ impl Daemon {
         let lock_directory = LockDirectory::open(explicit(&config.lock_dir))?;
         let mut locks = Vec::new();
         for device in &facts {
-            locks.push(lock_directory.take(&device.uuid.to_string(), &control_path)?);
+            let uuid = device.uuid.to_string();
+            locks.push(patiently(|| lock_directory.take(&uuid, &control_path))?);
         }
-        own_directory(&runtime_dir, if user { 0o700 } else { 0o755 })?;
-        let runtime_lock = lock_runtime_dir(&runtime_dir)?;
+        let runtime_lock = patiently(|| claim_runtime_dir(&runtime_dir, user))?;
         own_directory(&runtime_dir.join("tenants"), if user { 0o700 } else { 0o711 })?;
         let boot = process::boot_id();
         let state_file = runtime_dir.join(STATE_FILE);
@@ -163,7 +168,8 @@ impl Daemon {
     pub(super) fn remove_own_files(&self, all: bool) {
         let mut names = vec!["control.sock", "declare.sock"];
         if all {
-            names.extend([STATE_FILE, "mgpud.lock"]);
+            // mgpud.log is made by `mgpu run`, for the coordinator that it starts.
+            names.extend([STATE_FILE, "mgpud.log", LOCK_FILE]);
         }
         for name in names {
             let _ = fs::remove_file(self.runtime_dir.join(name));
@@ -211,18 +217,43 @@ fn open_declare(config: &Config, user: bool, runtime_dir: &Path) -> Result<Optio
     listen(&runtime_dir.join("declare.sock"), SocketType::SEQPACKET, if user { 0o600 } else { 0o666 }).map(Some)
 }
 
-/// One daemon per runtime directory.
-fn lock_runtime_dir(runtime_dir: &Path) -> Result<fs::File, PathError> {
-    let path = runtime_dir.join("mgpud.lock");
+/// Tries again for a while if what we want is held by a daemon that does not answer (any more, or yet).
+fn patiently<T>(mut take: impl FnMut() -> Result<T, Taken>) -> Result<T, PathError> {
+    let end = Instant::now() + LETTING_GO;
+    loop {
+        match take() {
+            Ok(taken) => return Ok(taken),
+            Err(Taken::Never(error)) => return Err(error),
+            Err(Taken::By { socket, error }) => {
+                let answers = socket.is_some_and(|socket| UnixStream::connect(socket).is_ok());
+                if answers || Instant::now() >= end {
+                    return Err(error);
+                }
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+    }
+}
+
+/// One daemon per runtime directory. The directory and its lock may be removed by an ending daemon while we take them, so it
+/// counts only if the locked file is the one that stands there.
+fn claim_runtime_dir(runtime_dir: &Path, user: bool) -> Result<fs::File, Taken> {
+    own_directory(runtime_dir, if user { 0o700 } else { 0o755 })?;
+    let path = runtime_dir.join(LOCK_FILE);
     let fail = |e: std::io::Error| PathError(format!("{}: {e}", path.display()));
+    let held = |error: String| Taken::By { socket: Some(runtime_dir.join("control.sock")), error: PathError(error) };
     let mut file = fs::File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(fail)?;
     if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
         let owner = fs::read_to_string(&path).unwrap_or_default();
-        return Err(PathError(format!(
+        return Err(held(format!(
             "{} is in use by another coordinator (pid {}); name another runtime directory",
             runtime_dir.display(),
             owner.trim()
         )));
+    }
+    let inode = file.metadata().map_err(fail)?.ino();
+    if fs::metadata(&path).map(|m| m.ino()).ok() != Some(inode) {
+        return Err(held(format!("{} is being removed by another coordinator", runtime_dir.display())));
     }
     file.set_len(0).map_err(fail)?;
     std::io::Write::write_all(&mut file, std::process::id().to_string().as_bytes()).map_err(fail)?;
