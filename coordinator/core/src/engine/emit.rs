@@ -12,7 +12,7 @@ use crate::tenant::TenantId;
 
 /// Bits of the epoch that the gate word carries.
 const EPOCH_MASK: u32 = (1 << 26) - 1;
-/// Looks at a tenant past its deadline, and lessons beside nobody, are this many times rarer than looks at a holder.
+/// Looks at a tenant past its deadline that does not move are this many times rarer than looks at a holder.
 const RARE: u64 = 10;
 /// A timer is never nearer than this: a policy that asks again at once must not turn into a busy loop.
 const TIMER_MIN: Nanos = Nanos::from_micros(10);
@@ -105,7 +105,10 @@ impl Engine {
         let settings = &self.settings;
         let rare = Nanos(settings.poll_holder.0.saturating_mul(RARE));
         match row.phase {
-            Phase::Draining(drain) if drain.expired => Some(rare),
+            Phase::Draining(drain) if drain.expired => {
+                let at_work = row.is_at_work(self.now, settings.drain_deadline);
+                Some(if at_work { settings.poll_holder } else { rare })
+            }
             // Nobody waits for leftovers beside online work; they are looked at to know what to charge.
             Phase::Draining(_) if !row.is_online() && self.online_has_turn() => Some(settings.poll_holder),
             Phase::Draining(_) => Some(settings.poll_drain),

@@ -233,24 +233,4 @@ pub fn earlier(a: Option<Nanos>, b: Option<Nanos>) -> Option<Nanos> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_kind_has_a_row_and_reads_back() {
-        for kind in [PolicyKind::Fair, PolicyKind::FixedShare] {
-            assert_eq!(kind.listed().kind, Some(kind));
-            assert_eq!(kind.name().parse(), Ok(kind));
-        }
-    }
-
-    #[test]
-    fn a_planned_policy_is_told_from_an_unknown_one() {
-        for planned in ["guaranteed-burst-share", "native-burst-share"] {
-            let error = planned.parse::<PolicyKind>().unwrap_err().0;
-            assert!(error.contains("not in this version") && error.contains("fair and fixed-share"), "{error}");
-        }
-        let error = "best-effort".parse::<PolicyKind>().unwrap_err().0;
-        assert!(error.contains("\"best-effort\" is unknown"), "{error}");
-    }
-}
+mod tests;
