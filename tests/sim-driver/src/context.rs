@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-use mgpu_sim_link::{ContextId, StreamKind};
+use mgpu_sim_link::{ContextId, StreamKind, burn, now_ns};
 
 use crate::error::{CONTEXT_IS_DESTROYED, Fail, INVALID_CONTEXT, INVALID_DEVICE, OUT_OF_MEMORY, Res};
 use crate::slots::{Slots, handle_of};
@@ -82,7 +82,9 @@ pub(crate) fn device(driver: &'static Driver, ordinal: i32) -> Res<&'static Devi
 pub(crate) fn create(ordinal: i32, flags: u32, primary: bool) -> Res<&'static Context> {
     let driver = driver()?;
     let device = device(driver, ordinal)?;
+    let start = now_ns();
     let link = driver.session.create_context(device.index)?;
+    burn(start, driver.costs.context_ns);
     let id = next_id();
     let context = CONTEXTS.insert(|c| {
         c.ordinal.store(ordinal, Ordering::Relaxed);

@@ -48,10 +48,10 @@ impl Copy {
     }
 
     fn check(&self) -> Res {
-        if matches!(self.direction, Direction::HostToDevice | Direction::DeviceToDevice) {
+        if matches!(self.direction, Direction::HostToDevice | Direction::DeviceToDevice | Direction::Peer) {
             memory::check(self.dst, self.extent(self.dst_pitch)?)?;
         }
-        if matches!(self.direction, Direction::DeviceToHost | Direction::DeviceToDevice) {
+        if matches!(self.direction, Direction::DeviceToHost | Direction::DeviceToDevice | Direction::Peer) {
             memory::check(self.src, self.extent(self.src_pitch)?)?;
         }
         if self.dst == 0 || self.src == 0 { Err(INVALID_VALUE) } else { Ok(()) }
@@ -109,7 +109,8 @@ impl Copy {
         }
         let ticket = submit(driver, stream, driver.costs.copy_ns, &op, work)?;
         let pageable = pageable_source || (to_host && !captured && is_pageable(self.dst));
-        let wait = pageable || (returns == Returns::Complete && self.direction != Direction::DeviceToDevice);
+        let wait = pageable
+            || (returns == Returns::Complete && !matches!(self.direction, Direction::DeviceToDevice | Direction::Peer));
         match ticket {
             Some(ticket) if wait => Ok(driver.session.wait_ticket(stream.link(), ticket)?),
             _ => Ok(()),
@@ -123,15 +124,16 @@ fn is_pageable(address: u64) -> bool {
 
 /// Which way a copy between two unified addresses goes.
 pub(crate) fn classify(dst: u64, src: u64) -> Direction {
-    let is_host = |address: u64| {
+    let device = |address: u64| {
         let range = usize::try_from(address).ok().and_then(memory::find);
-        range.is_none_or(|r| r.is_host())
+        range.filter(|r| !r.is_host()).map(|r| r.ordinal)
     };
-    match (is_host(dst), is_host(src)) {
-        (true, true) => Direction::HostToHost,
-        (true, false) => Direction::DeviceToHost,
-        (false, true) => Direction::HostToDevice,
-        (false, false) => Direction::DeviceToDevice,
+    match (device(dst), device(src)) {
+        (None, None) => Direction::HostToHost,
+        (None, Some(_)) => Direction::DeviceToHost,
+        (Some(_), None) => Direction::HostToDevice,
+        (Some(to), Some(from)) if to != from => Direction::Peer,
+        (Some(_), Some(_)) => Direction::DeviceToDevice,
     }
 }
 

@@ -8,6 +8,7 @@ use mgpu_sim_link::{ContextId, GraphId, GraphNode, Op};
 
 use crate::context::Context;
 use crate::error::{GRAPH_EXEC_UPDATE_FAILURE, INVALID_HANDLE, INVALID_VALUE, OUT_OF_MEMORY, Res};
+use crate::event::Event;
 use crate::graph::{self, Body, Graph, HostCall, Work};
 use crate::slots::Slots;
 use crate::state::{Driver, driver, next_id};
@@ -30,6 +31,8 @@ struct State {
     /// Changed since it was last given to the link.
     stale: bool,
     uploaded: bool,
+    /// Events that a launch records, once for each node that does.
+    records: Vec<&'static Event>,
 }
 
 pub(crate) static EXECS: Slots<Exec> = Slots::new(1 << 18);
@@ -86,13 +89,32 @@ impl Exec {
     /// # Errors
     /// Those of the link.
     pub(crate) fn upload(&self, driver: &'static Driver) -> Res<GraphId> {
+        self.refresh(driver, &mut lock(&self.state))
+    }
+
+    /// As [`Exec::upload`], for a launch that follows at once: the link is told which events it will record.
+    ///
+    /// # Errors
+    /// Those of the link.
+    pub(crate) fn prepare_launch(&self, driver: &'static Driver) -> Res<GraphId> {
         let mut state = lock(&self.state);
+        let graph = self.refresh(driver, &mut state)?;
+        for event in &state.records {
+            driver.session.expect_record(event.link());
+        }
+        Ok(graph)
+    }
+
+    fn refresh(&self, driver: &'static Driver, state: &mut State) -> Res<GraphId> {
         if !state.stale {
             return Ok(self.link_id());
         }
         let source = state.source.ok_or(INVALID_VALUE)?;
         let mut nodes = Vec::new();
-        flatten(driver, &lock(&source.body).clone(), &state.disabled, &[], &mut nodes)?;
+        let body = lock(&source.body).clone();
+        flatten(driver, &body, &state.disabled, &[], &mut nodes)?;
+        state.records.clear();
+        recorded(&body, &mut state.records);
         let context = ContextId(self.context.load(Ordering::Relaxed));
         let new = driver.session.define_graph(context, &nodes)?;
         if state.uploaded {
@@ -168,6 +190,17 @@ impl Exec {
         state.stale = true;
         graph::destroy(source);
         Ok(())
+    }
+}
+
+/// The events that a launch of `body` records, child graphs included.
+fn recorded(body: &Body, events: &mut Vec<&'static Event>) {
+    for node in body.nodes.values() {
+        match &node.work {
+            Work::Record(event) => events.push(event),
+            Work::Child(child) => recorded(&lock(&child.body).clone(), events),
+            _ => {}
+        }
     }
 }
 

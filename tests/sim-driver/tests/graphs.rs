@@ -147,6 +147,30 @@ fn kernel_nodes_keep_their_arguments_and_children_run_inside() {
     assert_eq!(argument, 0);
 }
 
+#[test]
+fn events_in_graphs_are_recorded_by_each_launch() {
+    let api = api();
+    context(api);
+    // SAFETY: handles and memory of our own.
+    unsafe {
+        let memory = out(|p| (api.cuMemAlloc_v2)(p, 4096));
+        let (start, end) = (out(|p| (api.cuEventCreate)(p, 0)), out(|p| (api.cuEventCreate)(p, 0)));
+        let graph = out(|p| (api.cuGraphCreate)(p, 0));
+        let first = out(|p| (api.cuGraphAddEventRecordNode)(p, graph, ptr::null(), 0, start));
+        let second = add_fill(api, graph, &[first], &fill(memory, 1, 4));
+        let third = out(|p| (api.cuGraphAddEventRecordNode)(p, graph, &raw const second, 1, end));
+        assert_eq!(out(|p| (api.cuGraphEventRecordNodeGetEvent)(third, p)), end);
+        let exec = out(|p| (api.cuGraphInstantiateWithFlags)(p, graph, 0));
+        for _ in 0..2 {
+            ok((api.cuGraphLaunch)(exec, CU_STREAM_LEGACY));
+            ok((api.cuEventSynchronize)(end));
+            assert!(out(|p| (api.cuEventElapsedTime)(p, start, end)) > 0.0);
+        }
+        ok((api.cuGraphExecDestroy)(exec));
+        ok((api.cuGraphDestroy)(graph));
+    }
+}
+
 /// Device time of this process's kernels so far.
 fn busy_ns() -> u64 {
     let witness = server_of_this_process(&[]).witness();

@@ -112,14 +112,14 @@ fn pointers_tell_what_they_are() {
         assert_eq!(device % (2 << 20), 0, "a large allocation owns its blocks");
         let host = out(|p| (api.cuMemHostAlloc)(p, 4096, CU_MEMHOSTALLOC_PORTABLE)) as u64;
         let managed = out(|p| (api.cuMemAllocManaged)(p, 4096, CU_MEM_ATTACH_GLOBAL));
-        for (address, kind, is_managed) in [(device, 2_u32, 0_u8), (host, 1, 0), (managed, 2, 1)] {
+        for (address, kind, is_managed) in [(device, 2, 0), (host, 1, 0), (managed, 2, 1)] {
             let asked = |attribute| out(|p: *mut u64| (api.cuPointerGetAttribute)(p.cast(), attribute, address));
-            assert_eq!(asked(CU_POINTER_ATTRIBUTE_MEMORY_TYPE) as u32, kind);
+            assert_eq!(asked(CU_POINTER_ATTRIBUTE_MEMORY_TYPE), kind);
             assert_eq!(asked(CU_POINTER_ATTRIBUTE_CONTEXT), context as u64);
             assert_eq!(asked(CU_POINTER_ATTRIBUTE_DEVICE_POINTER), address);
             assert_eq!(asked(CU_POINTER_ATTRIBUTE_RANGE_START_ADDR), address);
             assert_eq!(asked(CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL), 0);
-            assert_eq!(asked(CU_POINTER_ATTRIBUTE_IS_MANAGED) as u8, is_managed);
+            assert_eq!(asked(CU_POINTER_ATTRIBUTE_IS_MANAGED), is_managed);
         }
         let (mut base, mut size) = (0, 0);
         ok((api.cuMemGetAddressRange_v2)(&raw mut base, &raw mut size, device + 12_345));

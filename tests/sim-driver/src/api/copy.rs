@@ -26,6 +26,11 @@ unsafe fn queue(zero: Zero, dst: u64, src: u64, bytes: usize, direction: Directi
     unsafe { Copy::linear(dst, src, bytes, direction).run(stream, Returns::Queued, None) }
 }
 
+/// A copy that the caller says stays on devices: within one, or from one to another.
+fn within(dst: u64, src: u64) -> Direction {
+    if classify(dst, src) == Direction::Peer { Direction::Peer } else { Direction::DeviceToDevice }
+}
+
 pub(crate) unsafe fn cuMemcpy(zero: Zero, dst: CUdeviceptr, src: CUdeviceptr, bytes: usize) -> Res {
     // SAFETY: the caller's memory.
     unsafe { now(zero, dst, src, bytes, classify(dst, src)) }
@@ -48,7 +53,7 @@ pub(crate) unsafe fn cuMemcpyDtoH_v2(zero: Zero, dst: *mut c_void, src: CUdevice
 
 pub(crate) unsafe fn cuMemcpyDtoD_v2(zero: Zero, dst: CUdeviceptr, src: CUdeviceptr, bytes: usize) -> Res {
     // SAFETY: the caller's memory.
-    unsafe { now(zero, dst, src, bytes, Direction::DeviceToDevice) }
+    unsafe { now(zero, dst, src, bytes, within(dst, src)) }
 }
 
 pub(crate) unsafe fn cuMemcpyHtoDAsync_v2(
@@ -81,7 +86,7 @@ pub(crate) unsafe fn cuMemcpyDtoDAsync_v2(
     on: CUstream,
 ) -> Res {
     // SAFETY: the caller's memory.
-    unsafe { queue(zero, dst, src, bytes, Direction::DeviceToDevice, on) }
+    unsafe { queue(zero, dst, src, bytes, within(dst, src), on) }
 }
 
 pub(crate) unsafe fn cuMemcpyPeer(
@@ -94,7 +99,7 @@ pub(crate) unsafe fn cuMemcpyPeer(
 ) -> Res {
     check_peers(dst_context, src_context)?;
     // SAFETY: the caller's memory.
-    unsafe { now(zero, dst, src, bytes, Direction::DeviceToDevice) }
+    unsafe { now(zero, dst, src, bytes, within(dst, src)) }
 }
 
 pub(crate) unsafe fn cuMemcpyPeerAsync(
@@ -108,7 +113,7 @@ pub(crate) unsafe fn cuMemcpyPeerAsync(
 ) -> Res {
     check_peers(dst_context, src_context)?;
     // SAFETY: the caller's memory.
-    unsafe { queue(zero, dst, src, bytes, Direction::DeviceToDevice, on) }
+    unsafe { queue(zero, dst, src, bytes, within(dst, src), on) }
 }
 
 fn check_peers(dst: CUcontext, src: CUcontext) -> Res {

@@ -95,7 +95,7 @@ pub(crate) unsafe fn cuGraphLaunch(zero: Zero, exec: CUgraphExec, on: CUstream) 
     if stream.capturing.load(Ordering::Acquire) != 0 {
         return crate::capture::add(stream, Work::Child(exec.snapshot()?));
     }
-    let op = Op::Graph { graph: exec.upload(driver)? };
+    let op = Op::Graph { graph: exec.prepare_launch(driver)? };
     submit(driver, stream, driver.costs.graph_ns, &op, || Work::Empty).map(|_| ())
 }
 

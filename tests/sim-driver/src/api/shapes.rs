@@ -57,6 +57,7 @@ fn join(dst: &Side, src: &Side, extent: [usize; 3]) -> Res<Copy> {
         (true, true) => Direction::HostToHost,
         (true, false) => Direction::DeviceToHost,
         (false, true) => Direction::HostToDevice,
+        (false, false) if guess == Direction::Peer => Direction::Peer,
         (false, false) => Direction::DeviceToDevice,
     };
     Ok(Copy { dst, src, width, height, depth, dst_pitch, src_pitch, direction })
