@@ -38,6 +38,8 @@ pub(crate) struct Stream {
     pub(crate) flags: AtomicU32,
     pub(crate) priority: AtomicI32,
     pub(crate) id: AtomicU64,
+    /// The thread whose default stream it is, as the kernel numbers it.
+    owner: AtomicI32,
     /// 0, or the capture's state (`capture::ACTIVE`, `capture::INVALIDATED`): the launch path looks at nothing else.
     pub(crate) capturing: AtomicU32,
     pub(crate) capture: Mutex<Option<Arc<Capture>>>,
@@ -120,6 +122,7 @@ pub(crate) fn create(context: &'static Context, kind: StreamKind, flags: u32, pr
         s.flags.store(flags, Ordering::Relaxed);
         s.priority.store(priority, Ordering::Relaxed);
         s.id.store(next_id(), Ordering::Relaxed);
+        s.owner.store(0, Ordering::Relaxed);
         s.capturing.store(0, Ordering::Relaxed);
         *lock(&s.capture) = None;
         lock(&s.staged).clear();
@@ -171,7 +174,11 @@ fn per_thread(context: &'static Context) -> Res<&'static Stream> {
         {
             return Ok(stream);
         }
-        let stream = create(context, StreamKind::PerThread, 0, 0)?;
+        let stream = match orphan(context) {
+            Some(stream) => stream,
+            None => create(context, StreamKind::PerThread, 0, 0)?,
+        };
+        stream.owner.store(this_thread(), Ordering::Release);
         let is_stale = |o: &&Own| o.context.get() == 0 || STREAMS.get(o.stream.get().cast()).is_none();
         let slot = own.iter().find(is_stale).or(own.first());
         if let Some(slot) = slot {
@@ -180,6 +187,33 @@ fn per_thread(context: &'static Context) -> Res<&'static Stream> {
         }
         Ok(stream)
     })
+}
+
+/// A default stream of a thread that has ended, with all its work. Threads come and go; without a destructor nobody gives
+/// their streams back, so the next new thread takes one over.
+fn orphan(context: &Context) -> Option<&'static Stream> {
+    let own = this_thread();
+    of_context(context).filter(|s| s.kind.load(Ordering::Relaxed) == KIND_PER_THREAD).find(|s| {
+        let owner = s.owner.load(Ordering::Acquire);
+        // A number used again: were that stream ours, we would know it.
+        let ended = owner == own || !lives(owner);
+        let idle = s.capturing.load(Ordering::Acquire) == 0 && matches!(s.is_done(), Ok(true));
+        // Of two threads that want it, one gets it.
+        ended && idle && s.owner.compare_exchange(owner, own, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    })
+}
+
+fn this_thread() -> i32 {
+    // SAFETY: no arguments, cannot fail.
+    unsafe { libc::gettid() }
+}
+
+/// Whether a thread of this process has that number. 0 stands for one that is just being set up.
+fn lives(thread: i32) -> bool {
+    // SAFETY: no arguments, cannot fail.
+    let process = unsafe { libc::getpid() };
+    // SAFETY: signal 0 sends nothing.
+    thread == 0 || unsafe { libc::syscall(libc::SYS_tgkill, process, thread, 0) } == 0
 }
 
 /// Ends a stream that the application made; what is queued still runs.

@@ -39,16 +39,24 @@ fn stream_zero_means_what_the_entry_point_says() {
 
         let (plain, twin) = (stream_id(api, false), stream_id(api, true));
         assert_ne!(plain, twin);
-        let other = std::thread::spawn(move || {
-            context(api);
-            stream_id(api, true)
-        });
-        assert_ne!(other.join().expect("a thread"), twin, "each thread has its own");
+        assert_ne!(in_a_thread(api), twin, "each thread has its own");
+        // A thread that has ended leaves its stream to the next.
+        let mut seen = std::collections::BTreeSet::new();
+        until("a stream is used again", || !seen.insert(in_a_thread(api)));
         for stream in [free, blocking] {
             ok((api.cuStreamDestroy_v2)(stream));
             assert_eq!((api.cuStreamDestroy_v2)(stream), CUDA_ERROR_INVALID_HANDLE);
         }
     }
+}
+
+/// The default stream of a thread that ends at once.
+fn in_a_thread(api: &'static Api) -> u64 {
+    let thread = std::thread::spawn(move || {
+        context(api);
+        stream_id(api, true)
+    });
+    thread.join().expect("a thread")
 }
 
 fn stream_id(api: &Api, per_thread: bool) -> u64 {

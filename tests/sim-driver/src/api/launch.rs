@@ -1,8 +1,9 @@
 //! Kernel launches, the one path that must cost next to nothing: no lock, no allocation, no system call of its own.
 //!
-//! Kernels compute nothing. Their names give their duration (`spin_500us`, `fault_…`, see the model's rules); the sample
-//! kernels `vector_add`, `saxpy`, `matmul`, `fill` and `iota` are no exception, so their programs check results on a real
-//! device only.
+//! Kernels compute nothing and their arguments are never read. The name gives the duration (`spin_500us`, `fault_…`: the
+//! model's rules), whatever the signature. So the sample kernels of `tests/workloads/cuda` are plain names here, and their
+//! programs check results on a real device only: `empty()`, `spin_<n>us()`, `vector_add(a, b, c: f32*, n: i32)`,
+//! `matmul(a, b, c: f32*, side: i32)`, `scale(x: f32*, factor: f32, n: i32)`.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::atomic::Ordering;
