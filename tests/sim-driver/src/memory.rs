@@ -194,12 +194,14 @@ fn give_back(range: &Range) -> Res {
     Ok(result?)
 }
 
-/// Forgets a dead context's memory: the server drops the charges with the context.
+/// Forgets a dead context's memory: the server drops the charges with the context. What came from a pool is the device's, and
+/// stays.
 pub(crate) fn drop_context(context: &Context) {
     let id = context.id();
     let mut gone = Vec::new();
     RANGES.write().unwrap_or_else(PoisonError::into_inner).retain(|_, range| {
-        let stays = range.context_id != id || matches!(range.kind, Kind::Registered | Kind::Mapped | Kind::Host);
+        let stays = range.context_id != id
+            || matches!(range.kind, Kind::Registered | Kind::Mapped | Kind::Host | Kind::Pool(_));
         if !stays {
             gone.push(*range);
         }
