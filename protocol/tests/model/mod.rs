@@ -22,7 +22,7 @@ fn explore(model: impl Fn() + Send + Sync + 'static) -> usize {
 }
 
 /// Runs every execution of a model; prints how many, of which there must be several.
-pub fn holds(name: &str, model: impl Fn() + Send + Sync + 'static) {
+pub(crate) fn holds(name: &str, model: impl Fn() + Send + Sync + 'static) {
     weak::set(None);
     let executions = explore(model);
     println!("loom: {name}: {executions} executions");
@@ -30,7 +30,7 @@ pub fn holds(name: &str, model: impl Fn() + Send + Sync + 'static) {
 }
 
 /// The model must fail in some execution when `point` is weakened: it can tell.
-pub fn breaks_without(point: Point, model: impl Fn() + Send + Sync + 'static) {
+pub(crate) fn breaks_without(point: Point, model: impl Fn() + Send + Sync + 'static) {
     weak::set(Some(point));
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| explore(model)));
     weak::set(None);
@@ -39,7 +39,7 @@ pub fn breaks_without(point: Point, model: impl Fn() + Send + Sync + 'static) {
 }
 
 /// A model of something wrong must fail in some execution.
-pub fn fails(name: &str, model: impl Fn() + Send + Sync + 'static) {
+pub(crate) fn fails(name: &str, model: impl Fn() + Send + Sync + 'static) {
     weak::set(None);
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| explore(model)));
     println!("loom: {name}: {}", if outcome.is_err() { "red, as it must be" } else { "still green" });
