@@ -26,14 +26,17 @@ mod threads;
 
 use std::ffi::{CStr, c_char};
 
-/// Version of this library and of what it speaks, for `mgpu version`: a terminated string that lives for ever.
+/// Version of this library and of what it speaks: a terminated string that lives for ever. `mgpu version` and `mgpu run` read it
+/// out of the file (`cli/src/shim.rs` knows its form), so that they needn't load the library.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub extern "C" fn mgpu_shim_version() -> *const c_char {
     VERSION.as_ptr()
 }
 
-const VERSION: &CStr =
-    match CStr::from_bytes_with_nul(concat!("mgpu-shim ", env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
-        Ok(version) => version,
-        Err(_) => panic!("the package version holds a zero byte"),
-    };
+const VERSION: &CStr = match CStr::from_bytes_with_nul(
+    concat!("mgpu-shim-version=", env!("CARGO_PKG_VERSION"), ";protocol=1;page=1;\0").as_bytes(),
+) {
+    Ok(version) => version,
+    Err(_) => panic!("the package version holds a zero byte"),
+};
+const _: () = assert!(mgpu_protocol::PROTOCOL_VERSION == 1 && mgpu_protocol::PAGE_VERSION == 1, "VERSION names them");
