@@ -1,7 +1,18 @@
-# Sourced by every script here: where things are, how to say things, how a skip is counted. Sets no shell option.
+# Sourced by every script here: where things are, how to say things, which toolchain is used. Sets no shell option.
 
+unset CDPATH
 REPO=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+
+# Prints PATH, made absolute: the scripts, cargo and the tests start in different folders.
+absolute() {
+    case $1 in
+    /*) printf '%s\n' "$1" ;;
+    *) printf '%s\n' "$PWD/$1" ;;
+    esac
+}
 # Everything that scripts download or build beside cargo's target folder; safe to delete at any time.
+[ -z "${MGPU_CACHE:-}" ] || { MGPU_CACHE=$(absolute "$MGPU_CACHE"); export MGPU_CACHE; }
+[ -z "${CARGO_TARGET_DIR:-}" ] || { CARGO_TARGET_DIR=$(absolute "$CARGO_TARGET_DIR"); export CARGO_TARGET_DIR; }
 CACHE=${MGPU_CACHE:-$REPO/.cache}
 VENV=$CACHE/venv
 # Profile of what demo, tests and benches run. Figures are only meaningful in release.
@@ -10,13 +21,21 @@ BIN=$TARGET/release
 # The simulated driver's libraries under the names that clients ask for.
 SIM_LIB=$TARGET/sim
 WORKLOADS=$TARGET/workloads
+# The oldest Rust that builds everything here; Cargo.toml's `rust-version` says the same.
+OLDEST_RUST=1.95
 
 say() { printf '%s\n' "$*" >&2; }
 die() { say "error: $*"; exit 1; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# Tells cargo's environment whether it was found through rustup's usual place only.
+# Prints the comment at the head of the running script, its help.
+usage() { awk 'NR > 1 && !/^#/ { exit } NR > 1 { sub(/^# ?/, ""); print }' "$0"; }
+
+# Finds cargo in the places where rustup and Debian put it; where there is none, status 1.
+find_cargo() {
+    have cargo && return 0
+    [ -x "${CARGO_HOME:-${HOME:-}/.cargo}/bin/cargo" ] && PATH=${CARGO_HOME:-$HOME/.cargo}/bin:$PATH
+}
 use_cargo() {
-    have cargo || { [ -x "$HOME/.cargo/bin/cargo" ] && PATH=$HOME/.cargo/bin:$PATH; }
-    have cargo || die "no Rust toolchain: install Rust 1.95 or newer (https://rustup.rs), then run this again"
+    find_cargo || die "no Rust toolchain: install Rust $OLDEST_RUST or newer (https://rustup.rs), then run this again"
 }

@@ -1,79 +1,118 @@
 # Sourced by scripts/test: one function a stage, and the counting. A stage's output goes to a log that is shown when it fails;
-# tests are counted from cargo's own result lines and from lines "ok NAME", "FAILED NAME", "skipped: NAME: why" of scripts.
+# tests are counted from cargo's own result lines and from lines "ok NAME", "FAILED NAME", "skipped: NAME: why".
 
 LOGS=$TARGET/test-logs
 PASSED=0 FAILED=0 SKIPPED=0
 BROKEN_STAGES=()
 SKIPS=()
+TIMES=()
 
 run_stage() {
-    local name=$1 log=$LOGS/$1.log start=$SECONDS status=0
+    local name=$1 log=$LOGS/$1.log start=$SECONDS status=0 mark=$$-$1-$RANDOM passed failed skipped
     mkdir -p "$LOGS"
     say "== $name"
-    ("stage_$name") >"$log" 2>&1 || status=$?
-    count "$log"
-    if [ $status -ne 0 ]; then
+    # Colours would hide the lines that are counted. Nothing in a test may wait for a person.
+    (MGPU_TEST_RUN=$mark CARGO_TERM_COLOR=never "stage_$name") >"$log" 2>&1 </dev/null || status=$?
+    end_leftovers "$mark" >>"$log" || status=1
+    read -r passed failed skipped < <(count "$log")
+    [ "$name" = build ] || [ $((passed + failed + skipped)) -gt 0 ] || [ $status -ne 0 ] ||
+        { echo "FAILED stage_$name: it ran no test" >>"$log"; failed=1; }
+    # A stage that broke outside any test (a build error, a crash) counts as one failure.
+    [ $status -eq 0 ] || [ "$failed" -gt 0 ] || failed=1
+    PASSED=$((PASSED + passed)) FAILED=$((FAILED + failed)) SKIPPED=$((SKIPPED + skipped))
+    while IFS= read -r line; do SKIPS+=("$line"); done < <(skips "$log")
+    TIMES+=("$name $((SECONDS - start)) s")
+    if [ "$failed" -gt 0 ]; then
         BROKEN_STAGES+=("$name")
-        say "-- $name FAILED after $((SECONDS - start)) s; the end of $log:"
+        say "-- $name FAILED after $((SECONDS - start)) s ($passed passed, $failed failed, $skipped skipped); from $log:"
         grep -nE '^(error|FAILED|test .* FAILED|thread .* panicked|---- )' "$log" | head -n 40 >&2
+        say "-- its end:"
         tail -n 60 "$log" >&2
     else
-        say "-- $name passed in $((SECONDS - start)) s"
+        say "-- $name passed in $((SECONDS - start)) s ($passed passed, $skipped skipped)"
     fi
 }
 
+# Prints "passed failed skipped" of a log. A test that says that it skipped itself is not one that passed, though cargo says so;
+# a skip under another name (one client of several, say) is counted beside its test.
 count() {
-    local passed failed skipped
-    passed=$(awk '/^test result:/ {sum += $4} /^ok / {sum += 1} END {print sum + 0}' "$1")
-    failed=$(awk '/^test result:/ {sum += $6} /^FAILED / {sum += 1} END {print sum + 0}' "$1")
-    skipped=$(grep -cE '^skipped: ' "$1")
-    PASSED=$((PASSED + passed)) FAILED=$((FAILED + failed)) SKIPPED=$((SKIPPED + skipped))
-    while IFS= read -r line; do SKIPS+=("$line"); done < <(grep -E '^skipped: ' "$1")
+    awk '
+        /^test .* \.\.\. ?/ { name = $2; sub(/.*::/, "", name); test[name] = 1 }
+        /^test result: / { passed += $4; failed += $6; skipped += $8 }
+        /^ok / { passed++ }
+        /^FAILED / { failed++ }
+        /^skipped: / { skipped++; split($0, part, ": "); skip[part[2]] = 1 }
+        END {
+            for (name in skip) if (name in test) passed--
+            print passed + 0, failed + 0, skipped + 0
+        }
+    ' "$1"
+}
+
+# Prints a line for each skip of a log, with its reason.
+skips() { sed -nE 's/^skipped: /skipped: /p; s/^test (.*) \.\.\. ignored(, (.*))?$/skipped: \1: \3/p' "$1"; }
+
+# A stage leaves no process behind. Those that carry its mark in their environment get some time to end by themselves (a
+# coordinator of one user goes after its last client); then they are named, ended, and the stage has failed.
+end_leftovers() {
+    local mark=$1 pid left i
+    for i in {1..50}; do
+        left=$(marked "$mark")
+        [ -z "$left" ] && return 0
+        [ "$i" = 50 ] || sleep 0.2
+    done
+    for pid in $left; do
+        echo "FAILED leftover_process: $pid $(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null)"
+        kill -KILL "$pid" 2>/dev/null
+    done
+    return 1
+}
+
+# Prints the pids of processes with MGPU_TEST_RUN=MARK in their environment.
+marked() {
+    local file pid
+    for file in /proc/[0-9]*/environ; do
+        if grep -qzxF "MGPU_TEST_RUN=$1" "$file" 2>/dev/null; then
+            pid=${file#/proc/}
+            printf '%s\n' "${pid%/environ}"
+        fi
+    done
 }
 
 summary() {
     local line
     for line in "${SKIPS[@]+"${SKIPS[@]}"}"; do say "$line"; done
-    # A stage that broke outside any test (a build error, a script) still counts as one failure.
-    if [ ${#BROKEN_STAGES[@]} -gt 0 ]; then
-        say "failed stages: ${BROKEN_STAGES[*]}"
-        [ "$FAILED" -eq 0 ] && FAILED=1
-    fi
-    [ "$PASSED" -gt 0 ] || [ ${#BROKEN_STAGES[@]} -gt 0 ] || [ "${ONLY_BUILD:-}" ] || [ "$SKIPPED" -gt 0 ] || say "no test ran"
+    say "times: $(printf '%s, ' "${TIMES[@]}" | sed 's/, $//')"
+    [ ${#BROKEN_STAGES[@]} -eq 0 ] || say "failed stages: ${BROKEN_STAGES[*]}"
     printf '%s passed, %s failed, %s skipped\n' "$PASSED" "$FAILED" "$SKIPPED"
-    [ "$FAILED" -eq 0 ] && [ ${#BROKEN_STAGES[@]} -eq 0 ]
+    [ "$FAILED" -eq 0 ]
 }
 
-stage_build() {
-    build_simulator && build_product && build_workloads
-}
+# All tests of some packages, in the profile that ships: the failure of one doesn't hide the others.
+cargo_test() { (cd "$REPO" && cargo test --release --no-fail-fast "$@"); }
 
-stage_check() {
-    "$REPO/scripts/check"
-}
+stage_build() { build_simulator && build_product && build_workloads; }
+
+stage_check() { "$REPO/scripts/check"; }
 
 stage_unit() {
-    (cd "$REPO" && cargo test --release --quiet -p mgpu-protocol --all-features -p mgpu-cuda -p mgpu-shim-core \
-        -p mgpu-coordinator-core -p mgpu-cli)
+    cargo_test -p mgpu-protocol --all-features -p mgpu-cuda -p mgpu-shim-core -p mgpu-coordinator-core
 }
 
+# The models need the very functions that the shim links, built over loom's atomics: a target folder of their own.
 stage_loom() {
-    "$REPO/scripts/loom"
+    RUSTFLAGS='--cfg loom' cargo_test -p mgpu-protocol --target-dir "$TARGET/loom" --test 'loom_*' -- --nocapture --test-threads=1
 }
 
 stage_sim() {
-    (cd "$REPO" && cargo test --release --quiet -p mgpu-sim-gpu -p mgpu-sim-link -p mgpu-sim -p mgpu-sim-cuda -p mgpu-sim-nvml)
+    cargo_test -p mgpu-sim-gpu -p mgpu-sim-link -p mgpu-sim -p mgpu-sim-cuda -p mgpu-sim-nvml
 }
 
-stage_shim() {
-    (cd "$REPO" && cargo test --release --quiet -p mgpu-shim -- --test-threads=2)
-}
+stage_shim() { cargo_test -p mgpu-shim -- --test-threads=2; }
+
+stage_daemon() { cargo_test -p mgpu-coordinator -p mgpu-cli; }
 
 # Tests of whole nodes measure device time: one after the other, so that they don't disturb each other.
-stage_e2e() {
-    (cd "$REPO" && cargo test --release --quiet -p mgpu-coordinator -p mgpu-suite -- --test-threads=1)
-}
+stage_e2e() { cargo_test -p mgpu-suite -- --test-threads=1; }
 
-stage_clients() {
-    (cd "$REPO" && cargo test --release --quiet -p mgpu-suite --features clients --test clients -- --test-threads=1)
-}
+stage_clients() { cargo_test -p mgpu-suite --features clients --test clients -- --test-threads=1; }

@@ -14,11 +14,12 @@ fn drivers() -> Vec<PathBuf> {
     if let Some(named) = std::env::var_os("MGPU_REAL_LIBCUDA") {
         return std::env::split_paths(&named).collect();
     }
-    let cache = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.cache/apt");
+    let repo = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let cache = std::env::var_os("MGPU_CACHE").map_or_else(|| repo.join(".cache"), PathBuf::from).join("symbols");
     let mut found = Vec::new();
     search(&cache, 8, &mut found);
     if found.is_empty() {
-        skipped("real_driver", "no real libcuda.so.1 under .cache/apt, where the symbol check unpacks it");
+        skipped("real_driver", "no real libcuda.so.1 under .cache/symbols, where scripts/check symbols unpacks it");
     }
     found
 }

@@ -47,11 +47,21 @@ pub fn python_workload(name: &str) -> PathBuf {
     built(repo().join("tests/workloads/python").join(name))
 }
 
+fn venv() -> PathBuf {
+    std::env::var_os("MGPU_CACHE").map_or_else(|| repo().join(".cache"), PathBuf::from).join("venv")
+}
+
+/// Why `scripts/setup` left out the pinned client `name` on this machine's Python; none if it is there.
+#[must_use]
+pub fn absent_client(name: &str) -> Option<String> {
+    let absent = std::fs::read_to_string(venv().join("absent")).unwrap_or_default();
+    absent.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": ").map(str::to_owned))
+}
+
 /// The interpreter with the pinned clients.
 #[must_use]
 pub fn python() -> PathBuf {
-    let cache = std::env::var_os("MGPU_CACHE").map_or_else(|| repo().join(".cache"), PathBuf::from);
-    let python = cache.join("venv/bin/python");
+    let python = venv().join("bin/python");
     assert!(python.exists(), "{} is missing: run scripts/setup", python.display());
     python
 }
