@@ -11,7 +11,7 @@ use crate::session::process::{Process, now};
 use crate::streams::Entry;
 use crate::threads::Place;
 use mgpu_cuda::CUresult;
-use mgpu_protocol::gate::{Gate, GateState};
+use mgpu_protocol::gate::{Gate, GateState, Markers};
 use mgpu_protocol::layout::GrantLine;
 use mgpu_protocol::line::load_gate;
 use mgpu_protocol::sync::Ordering;
@@ -215,7 +215,7 @@ impl Launch<'_> {
             }
             let (in_flight, now) = (streams.in_flight(line), now());
             let (resume, sleep) = self.attachment.with_window(line, |window| {
-                window.look(now, streams.completed(line), gate.epoch);
+                window.look(now, streams.completed(line), distance(gate.markers), gate.epoch);
                 let resume = window.resume_at(granted);
                 (resume, window.sleep(in_flight.saturating_sub(resume)))
             });
@@ -239,6 +239,14 @@ impl Launch<'_> {
             // Some stream captures: only this launch's own streams are known not to.
             self.streams.iter().for_each(|entry| markers::mark(self.attachment.desk, &self.process.driver, entry));
         }
+    }
+}
+
+/// Launches between two markers.
+fn distance(markers: Markers) -> u32 {
+    match markers {
+        Markers::None => 1,
+        Markers::Every { shift } => 1 << (shift & 31),
     }
 }
 

@@ -15,14 +15,14 @@
 use mgpu_protocol::units::Nanos;
 
 /// Device time that a full window should cover at least.
-pub const COVER: Nanos = Nanos::from_millis(2);
+pub const COVER: Nanos = Nanos::from_millis(4);
 /// A window wait ends after this and its launch passes; counted as a violation.
 pub const CAP: Nanos = Nanos::from_millis(20);
 /// Most launches in flight that short kernels can earn. Below the depth of the driver's own queue.
 pub const MOST: u32 = 512;
 /// Shortest and longest sleep between two looks at the markers.
 pub const POLL: (Nanos, Nanos) = (Nanos::from_micros(20), Nanos::from_micros(200));
-/// A rate is taken over at least this long, and at least so many completions.
+/// A rate is taken over at least this long, at least so many completions, and at least two markers' worth of them.
 const SAMPLE: (Nanos, u64) = (Nanos::from_micros(500), 8);
 
 /// What is known about the pace of completions. One per device and process, under a lock off the fast path.
@@ -60,8 +60,9 @@ impl Window {
         size - (size / 4).max(1).min(size)
     }
 
-    /// A look at the markers during a window wait: `completed` launches (wrapping) so far, in grant `epoch`.
-    pub fn look(&mut self, now: Nanos, completed: u32, epoch: u32) {
+    /// A look at the markers during a window wait: `completed` launches (wrapping) so far, in grant `epoch`; a marker stands
+    /// behind each `distance` launches, so that many more may be done than are seen.
+    pub fn look(&mut self, now: Nanos, completed: u32, distance: u32, epoch: u32) {
         let fresh = Sample { since: now, completed, epoch };
         let Some(sample) = self.sample.filter(|s| s.epoch == epoch) else {
             self.sample = Some(fresh);
@@ -71,14 +72,14 @@ impl Window {
         if span < SAMPLE.0 {
             return;
         }
-        let done = u64::from(completed.wrapping_sub(sample.completed));
+        let (done, distance) = (u64::from(completed.wrapping_sub(sample.completed)), u64::from(distance.max(1)));
         let pace = |launches: u64| u32::try_from(launches.saturating_mul(COVER.0) / span.0).unwrap_or(MOST).min(MOST);
-        if done >= SAMPLE.1 {
+        if done >= SAMPLE.1.max(2 * distance) {
             self.earned = pace(done);
             self.sample = Some(fresh);
         } else {
             // Too few to raise the window, but the pace can't be higher than this: kernels have become longer.
-            self.earned = self.earned.min(pace(done + 1));
+            self.earned = self.earned.min(pace(done + distance));
         }
     }
 
@@ -103,7 +104,7 @@ mod tests {
     fn run(window: &mut Window, kernel: Nanos, step: Nanos, until: Nanos) {
         let mut now = Nanos(0);
         while now <= until {
-            window.look(now, u32::try_from(now.0 / kernel.0).unwrap_or(0), 1);
+            window.look(now, u32::try_from(now.0 / kernel.0).unwrap_or(0), 1, 1);
             now = now.plus(step);
         }
     }
@@ -114,17 +115,17 @@ mod tests {
     }
 
     #[test]
-    fn short_kernels_earn_two_milliseconds_of_them() {
+    fn short_kernels_earn_four_milliseconds_of_them() {
         let mut window = Window::default();
         run(&mut window, Nanos::from_micros(10), Nanos::from_micros(100), Nanos::from_millis(3));
-        assert_eq!(window.size(8), 200);
-        assert_eq!(window.resume_at(8), 150);
+        assert_eq!(window.size(8), 400);
+        assert_eq!(window.resume_at(8), 300);
     }
 
     #[test]
     fn long_kernels_leave_the_granted_number() {
         let mut window = Window::default();
-        run(&mut window, Nanos::from_millis(5), Nanos::from_micros(100), Nanos::from_millis(40));
+        run(&mut window, Nanos::from_millis(5), Nanos::from_micros(100), Nanos::from_millis(80));
         assert_eq!(window.size(2), 2);
         assert_eq!(window.resume_at(2), 1);
         assert_eq!(window.resume_at(1), 0);
@@ -135,8 +136,8 @@ mod tests {
         let mut window = Window::default();
         run(&mut window, Nanos::from_micros(10), Nanos::from_micros(100), Nanos::from_millis(3));
         let done = 300;
-        window.look(Nanos::from_millis(4), done, 1);
-        window.look(Nanos::from_millis(8), done + 1, 1);
+        window.look(Nanos::from_millis(4), done, 1, 1);
+        window.look(Nanos::from_millis(12), done + 1, 1, 1);
         assert_eq!(window.size(2), 2);
     }
 
@@ -152,8 +153,19 @@ mod tests {
     fn time_between_two_grants_doesnt_dilute_the_pace() {
         let mut window = Window::default();
         run(&mut window, Nanos::from_micros(10), Nanos::from_micros(100), Nanos::from_millis(3));
-        window.look(Nanos::from_millis(90), 320, 2);
-        assert_eq!(window.size(8), 200);
+        window.look(Nanos::from_millis(90), 320, 1, 2);
+        assert_eq!(window.size(8), 400);
+    }
+
+    #[test]
+    fn sparse_markers_dont_make_the_pace_look_slow() {
+        let mut window = Window::default();
+        run(&mut window, Nanos::from_micros(10), Nanos::from_micros(100), Nanos::from_millis(3));
+        window.look(Nanos::from_millis(50), 5_000, 64, 2);
+        window.look(Nanos::from_micros(50_600), 5_000, 64, 2);
+        assert_eq!(window.size(8), 400, "no marker has landed in 600 µs, but 64 launches may be done");
+        window.look(Nanos::from_micros(51_280), 5_128, 64, 2);
+        assert_eq!(window.size(8), 400);
     }
 
     #[test]
