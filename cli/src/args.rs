@@ -16,6 +16,9 @@ pub(crate) struct Cli {
     /// /tmp/mgpu-UID].
     #[arg(long, global = true, value_name = "DIR", env = "MGPU_RUNTIME_DIR")]
     pub(crate) runtime_dir: Option<PathBuf>,
+    /// Use (and start) this user's own coordinator, whatever else runs; wins over --runtime-dir.
+    #[arg(long, global = true)]
+    pub(crate) user: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -66,8 +69,8 @@ pub(crate) struct RunArgs {
     /// Devices by UUID or index, separated by commas [default: the first]. Share and memory are totals over them.
     #[arg(long, env = "MGPU_DEVICES", value_delimiter = ',', value_parser = device)]
     pub(crate) devices: Vec<String>,
-    /// The program and its arguments.
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
+    /// The program and its arguments, after `--`.
+    #[arg(required = true, last = true, value_name = "PROGRAM")]
     pub(crate) program: Vec<OsString>,
 }
 
@@ -229,6 +232,13 @@ mod tests {
         assert_eq!(run.tenant.share, Some(30));
         assert_eq!(run.devices, ["0", "1"]);
         assert_eq!(run.program.len(), 3);
+    }
+
+    #[test]
+    fn a_misspelt_option_is_not_taken_for_the_program() {
+        let error = parse(&["run", "--shere", "30", "--", "true"]).expect_err("a typo");
+        assert!(error.contains("--shere") && error.contains("--share"), "{error}");
+        assert!(parse(&["run", "--share", "30"]).is_err(), "no program");
     }
 
     #[test]

@@ -38,7 +38,7 @@ fn places(explicit: Option<&Path>) -> Vec<PathBuf> {
 }
 
 /// The same rule as `mgpud --user` has.
-fn user_dir() -> PathBuf {
+pub(crate) fn user_dir() -> PathBuf {
     match std::env::var_os("XDG_RUNTIME_DIR") {
         Some(dir) if !dir.is_empty() => PathBuf::from(dir).join("mgpu"),
         _ => PathBuf::from(format!("/tmp/mgpu-{}", rustix::process::geteuid().as_raw())),

@@ -24,7 +24,8 @@ use crate::failure::Failure;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let runtime_dir = cli.runtime_dir.as_deref();
+    let runtime_dir = if cli.user { Some(daemon::user_dir()) } else { cli.runtime_dir };
+    let runtime_dir = runtime_dir.as_deref();
     let mut out = std::io::stdout();
     let result = match cli.command {
         Command::Run(args) => Err(run::run(runtime_dir, args)),

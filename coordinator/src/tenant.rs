@@ -48,6 +48,8 @@ pub(crate) struct Seat {
 #[derive(Debug)]
 pub(crate) struct Ghost {
     pub(crate) process: ProcessId,
+    /// When it attached.
+    pub(crate) attached: Nanos,
     /// By device index of the tenant.
     pub(crate) bytes: [u64; MAX_DEVICES],
     pub(crate) phase: Phase,

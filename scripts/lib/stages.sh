@@ -110,7 +110,11 @@ stage_sim() {
 
 stage_shim() { cargo_test -p mgpu-shim -- --test-threads=2; }
 
-stage_daemon() { cargo_test -p mgpu-coordinator -p mgpu-cli; }
+stage_daemon() {
+    cargo_test -p mgpu-coordinator -p mgpu-cli || return
+    # The crash points are in this one build, in another profile, so that no other test meets such a daemon.
+    (cd "$REPO" && cargo test --quiet -p mgpu-coordinator --features crash-points --test crash_points)
+}
 
 # Tests of whole nodes measure device time: one after the other, so that they don't disturb each other.
 stage_e2e() { cargo_test -p mgpu-suite -- --test-threads=1; }

@@ -1,7 +1,5 @@
 //! Memory between clients, books and driver: lease questions, what a dead client leaves behind, when the driver has let go.
 
-use std::os::fd::OwnedFd;
-
 use mgpu_coordinator_core::TenantId;
 use mgpu_protocol::layout::MAX_DEVICES;
 use mgpu_protocol::message::Reply;
@@ -12,8 +10,7 @@ use super::{Daemon, Source};
 use crate::chores::{Chore, Done, Listed};
 use crate::clock;
 use crate::poller::Token;
-use crate::process::ProcessId;
-use crate::tenant::{Ghost, HeldLease, Phase, Seat, Tenant};
+use crate::tenant::{Connection, Ghost, HeldLease, Phase, Seat, Tenant};
 
 /// Asking NVML whether the driver has let go of dead processes: soon, then ever more slowly.
 #[derive(Debug, Default)]
@@ -25,6 +22,9 @@ pub(crate) struct Audit {
 
 const FIRST_ASK: Nanos = Nanos::from_millis(20);
 const LAST_ASK: Nanos = Nanos::from_millis(1_000);
+
+/// What NVML lists may be this old: that a process is missing from the list says something only if it has been here for longer.
+const SAMPLE: Nanos = Nanos::from_millis(1_000);
 
 impl Audit {
     /// When to ask next.
@@ -134,14 +134,8 @@ impl Daemon {
     }
 
     /// A client has gone: its unused part returns now, its used part when the driver has let go.
-    pub(super) fn turn_into_ghost(
-        &mut self,
-        number: TenantId,
-        process: ProcessId,
-        pidfd: Option<(OwnedFd, Token)>,
-        seat: Seat,
-        died: bool,
-    ) {
+    pub(super) fn turn_into_ghost(&mut self, number: TenantId, connection: Connection, seat: Seat, died: bool) {
+        let Connection { process, pidfd, since, .. } = connection;
         let now = clock::now();
         let Some(tenant) = self.tenants.get_mut(&number) else { return };
         let bytes = tenant.clear_seat(seat);
@@ -157,7 +151,7 @@ impl Daemon {
             }
             None => Phase::Gone(now),
         };
-        let ghost = Ghost { process, bytes, phase };
+        let ghost = Ghost { process, attached: since, bytes, phase };
         // A re-attaching process whose carry never came leaves what stood for it before.
         if ghost.is_alive() || bytes.iter().any(|n| *n > 0) {
             tenant.ghosts.push(ghost);
@@ -282,7 +276,9 @@ fn release(tenant: &mut Tenant, device: usize, listed: Option<&Listed>, now: Nan
     for ghost in &mut tenant.ghosts {
         let Some(bytes) = ghost.bytes.get_mut(line).filter(|n| **n > 0) else { continue };
         let held = listed.map(|l| l.get(&ghost.process.pid));
+        let recent = now.since(ghost.attached) < SAMPLE;
         let let_go = match held {
+            _ if recent => false,
             Some(None) => true,
             Some(Some(Some(left))) => matches!(ghost.phase, Phase::Replaced(_)) && *left < *bytes,
             Some(Some(None)) | None => false,

@@ -246,7 +246,7 @@ impl Daemon {
             return;
         };
         info!(pid = connection.process.pid, slot = seat.slot, died, "client gone");
-        self.turn_into_ghost(number, connection.process, connection.pidfd, seat, died);
+        self.turn_into_ghost(number, connection, seat, died);
         let empty = self.tenants.get(&number).is_some_and(|t| t.seated().next().is_none());
         if empty {
             self.clients_gone(number);

@@ -323,7 +323,8 @@ impl Daemon {
                 Some(watched) => Phase::Absent(Some(watched)),
                 None => Phase::Gone(now),
             };
-            ghosts.push(Ghost { process: client.process, bytes, phase });
+            // It was here long before us.
+            ghosts.push(Ghost { process: client.process, attached: Nanos(0), bytes, phase });
         }
         let Some(tenant) = self.tenants.get_mut(&number) else { return Ok(()) };
         tenant.ghosts = ghosts;

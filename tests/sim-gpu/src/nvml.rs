@@ -48,9 +48,12 @@ pub(crate) struct Sampler {
 }
 
 impl Model {
-    /// What NVML shows of a device: as of its last sample, not of now.
+    /// What NVML shows of a device: as of its last sample, not of now. Its size is no sample: known before the first one.
     pub fn nvml(&self, device: DeviceId) -> Option<NvmlView> {
-        self.devices.get(device.index()).map(|d| d.sampler.view.clone())
+        let reserved_bytes = self.profile.device.reserved_bytes;
+        let view =
+            |d: &crate::objects::Device| NvmlView { total_bytes: d.total, reserved_bytes, ..d.sampler.view.clone() };
+        self.devices.get(device.index()).map(view)
     }
 
     /// Takes the samples that are due. Nothing happens between now and `to`, so of several only the last two count: idle
