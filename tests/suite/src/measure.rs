@@ -77,27 +77,35 @@ pub fn window(node: &Node, index: usize, pids: &[u32], length: Duration) -> Wind
     }
 }
 
-/// Measures until a run is valid, three times at most; `report` is told each validity before the result is read.
-///
-/// # Panics
-/// If two of three runs are invalid: the machine is too busy to judge.
+/// Measures until a run is valid, three times at most; each validity is printed before anybody reads the result. `None` if two of
+/// three runs were invalid: the machine is too busy to judge, which the caller says as a skip.
 #[must_use]
-pub fn valid_window(node: &Node, index: usize, pids: &[u32], length: Duration) -> Window {
-    let mut invalid = 0;
-    loop {
+pub fn valid_window(node: &Node, index: usize, pids: &[u32], length: Duration) -> Option<Window> {
+    for invalid in 0..2 {
         let window = window(node, index, pids, length);
         eprintln!(
-            "validity: {} (run delay in idle {} us of {} ms, mgpud {} us CPU, {} invalid so far)",
+            "validity: {} (run delay in idle {} us of {} ms, mgpud {} us CPU, {invalid} invalid before)",
             if window.valid() { "valid" } else { "INVALID" },
             window.delay_in_idle_ns / 1000,
             window.elapsed_ns / 1_000_000,
             window.daemon_cpu_ns / 1000,
-            invalid
         );
         if window.valid() {
-            return window;
+            return Some(window);
         }
-        invalid += 1;
-        assert!(invalid < 2, "two runs of at most three were invalid: the machine is too busy to judge");
+    }
+    None
+}
+
+/// Judges a valid run with `judge`; if the machine is too busy for one, says so in a line that `scripts/test` counts as a skip.
+///
+/// # Panics
+/// If `judge` does.
+pub fn judged(what: &str, node: &Node, index: usize, pids: &[u32], length: Duration, judge: impl FnOnce(&Window)) {
+    match valid_window(node, index, pids, length) {
+        Some(window) => judge(&window),
+        None => {
+            println!("\nskipped: {what}: two of three runs were invalid, the machine is too busy to judge device time")
+        }
     }
 }

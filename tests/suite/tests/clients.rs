@@ -1,7 +1,7 @@
 //! Real clients from PyPI and crates.io: the same program without and with the shim must behave the same, and every launch
 //! must have gone through it (the tenant's cap holds by the witness).
 
-use mgpu_suite::measure::valid_window;
+use mgpu_suite::measure::judged;
 use mgpu_suite::node::{Node, NodeOptions};
 use mgpu_suite::paths;
 use mgpu_suite::tenant::Program;
@@ -56,10 +56,11 @@ fn every_client_is_capped() {
         let node = Node::start(NodeOptions::default());
         let mut tenant = node.run(&["--share", "30"], &program);
         tenant.wait_ready();
-        let window = valid_window(&node, 0, &[tenant.pid()], Duration::from_secs(5));
-        let got = window.percent(tenant.pid());
-        eprintln!("{name}: {got:.2} %");
-        assert!((got - 30.0).abs() <= 1.0, "{name} had {got:.2} % of the device, its share is 30");
+        judged(name, &node, 0, &[tenant.pid()], Duration::from_secs(5), |window| {
+            let got = window.percent(tenant.pid());
+            eprintln!("{name}: {got:.2} %");
+            assert!((got - 30.0).abs() <= 1.0, "{name} had {got:.2} % of the device, its share is 30");
+        });
         let _ = tenant.finish();
     }
 }

@@ -21,7 +21,7 @@ fn run_starts_a_coordinator_that_goes_with_its_last_tenant() {
     let runtime = tempfile::tempdir().expect("a folder");
     let program = Program::workload("saturate", &["--kernel", "spin_1000us", "--seconds", "600"]);
     let mut command = user_mgpu(&node, runtime.path());
-    command.args(["run", "--user", "--memory", "1GiB", "--"]).args(program.words());
+    command.args(["run", "--memory", "1GiB", "--"]).args(program.words());
     let mut tenant = Tenant::spawn(command, &program);
     tenant.wait_ready();
     let rows = user_mgpu(&node, runtime.path()).args(["ps", "--json"]).output().expect("mgpu runs");

@@ -3,7 +3,7 @@
 //! Saturating clients, 10 s windows, one point of tolerance (DESIGN §11). Whether a run is valid is decided and printed before
 //! its result is read.
 
-use mgpu_suite::measure::{Window, valid_window};
+use mgpu_suite::measure::{Window, judged};
 use mgpu_suite::node::{Node, NodeOptions};
 use mgpu_suite::tenant::{Program, Tenant};
 use std::time::Duration;
@@ -32,9 +32,10 @@ fn assert_shares(what: &str, window: &Window, tenants: &[Tenant], expected: &[f6
     }
 }
 
-fn measured(node: &Node, tenants: &[Tenant]) -> Window {
+/// Measures `tenants` and judges a valid run.
+fn measured(what: &str, node: &Node, tenants: &[Tenant], judge: impl FnOnce(&Window)) {
     let pids: Vec<u32> = tenants.iter().map(Tenant::pid).collect();
-    valid_window(node, 0, &pids, WINDOW)
+    judged(what, node, 0, &pids, WINDOW, judge);
 }
 
 #[test]
@@ -43,8 +44,8 @@ fn fixed_30_70_saturating_is_30_70() {
         for kernel in ["spin_1000us", "spin_100us"] {
             let node = node(profile);
             let tenants = [saturate(&node, &["--share", "30"], kernel), saturate(&node, &["--share", "70"], kernel)];
-            let window = measured(&node, &tenants);
-            assert_shares(&format!("30/70 {profile} {kernel}"), &window, &tenants, &[30.0, 70.0]);
+            let what = format!("30/70 {profile} {kernel}");
+            measured(&what, &node, &tenants, |window| assert_shares(&what, window, &tenants, &[30.0, 70.0]));
         }
     }
 }
@@ -54,8 +55,8 @@ fn fixed_30_alone_is_30_not_100() {
     for profile in PROFILES {
         let node = node(profile);
         let tenants = [saturate(&node, &["--share", "30"], "spin_1000us")];
-        let window = measured(&node, &tenants);
-        assert_shares(&format!("30 alone {profile}"), &window, &tenants, &[30.0]);
+        let what = format!("30 alone {profile}");
+        measured(&what, &node, &tenants, |window| assert_shares(&what, window, &tenants, &[30.0]));
     }
 }
 
@@ -66,11 +67,13 @@ fn fair_is_equal_for_2_3_and_5_tenants() {
     for (profile, count) in [("default", 2_u32), ("fast-switch", 3), ("slow-switch", 5)] {
         let node = node(profile);
         let tenants: Vec<Tenant> = (0..count).map(|_| saturate(&node, &["--policy", "fair"], "spin_1000us")).collect();
-        let window = measured(&node, &tenants);
-        let total: f64 = tenants.iter().map(|t| window.percent(t.pid())).sum();
-        assert!(total > 90.0, "{count} tenants had only {total:.1} % of the device together");
-        let mean = total / f64::from(count);
-        assert_shares(&format!("fair {count} {profile}"), &window, &tenants, &vec![mean; count as usize]);
+        let what = format!("fair {count} {profile}");
+        measured(&what, &node, &tenants, |window| {
+            let total: f64 = tenants.iter().map(|t| window.percent(t.pid())).sum();
+            assert!(total > 90.0, "{what}: only {total:.1} % of the device together");
+            let mean = total / f64::from(count);
+            assert_shares(&what, window, &tenants, &vec![mean; count as usize]);
+        });
     }
 }
 
@@ -84,6 +87,6 @@ fn a_changed_share_holds_from_then_on() {
     ];
     let set = node.mgpu().args(["set", "b", "--share", "60"]).output().expect("mgpu runs");
     assert!(set.status.success(), "{}", String::from_utf8_lossy(&set.stderr));
-    let window = measured(&node, &tenants);
-    assert_shares("30/60 after a change", &window, &tenants, &[30.0, 60.0]);
+    let what = "30/60 after a change";
+    measured(what, &node, &tenants, |window| assert_shares(what, window, &tenants, &[30.0, 60.0]));
 }
