@@ -113,7 +113,9 @@ impl Drop for Place {
     fn drop(&mut self) {
         // A coordinator without tenants goes by itself; one that a failed test left is told to.
         if let Ok(pid) = fs::read_to_string(self.run_dir().join("mgpud.lock")) {
-            let _ = Command::new("kill").arg(pid.trim()).stderr(Stdio::null()).status();
+            // The shell's own: a minimal system has no program of that name.
+            let kill = format!("kill {}", pid.trim());
+            let _ = Command::new("sh").args(["-c", &kill]).stderr(Stdio::null()).status();
         }
         if std::thread::panicking() {
             eprintln!("--- mgpud.log\n{}", fs::read_to_string(self.run_dir().join("mgpud.log")).unwrap_or_default());

@@ -39,3 +39,12 @@ find_cargo() {
 use_cargo() {
     find_cargo || die "no Rust toolchain: install Rust $OLDEST_RUST or newer (https://rustup.rs), then run this again"
 }
+
+# What a person has set for their own tenants and GPUs must not reach the nodes that scripts start.
+clean_environment() {
+    local name
+    for name in "${!MGPU_@}" "${!MGPUD_@}"; do
+        case $name in MGPU_CACHE | MGPU_REAL_LIBCUDA | MGPU_SEED) ;; *) unset "$name" ;; esac
+    done
+    unset CUDA_VISIBLE_DEVICES LD_PRELOAD
+}

@@ -8,12 +8,19 @@ SKIPS=()
 TIMES=()
 
 run_stage() {
-    local name=$1 log=$LOGS/$1.log start=$SECONDS status=0 mark=$$-$1-$RANDOM passed failed skipped
+    local name=$1 log=$LOGS/$1.log start=$SECONDS status=0 mark=$$-$1-$RANDOM scratch passed failed skipped
     mkdir -p "$LOGS"
     say "== $name"
     # Colours would hide the lines that are counted. Nothing in a test may wait for a person.
-    (MGPU_TEST_RUN=$mark CARGO_TERM_COLOR=never "stage_$name") >"$log" 2>&1 </dev/null || status=$?
+    # Short, since paths of sockets are; not in the target folder for the same reason.
+    scratch=$(mktemp -d /tmp/mgpu-test.XXXXXX) || die "no temporary folder"
+    mkdir -m 700 "$scratch/run"
+    (
+        export MGPU_TEST_RUN=$mark CARGO_TERM_COLOR=never TMPDIR=$scratch XDG_RUNTIME_DIR=$scratch/run
+        "stage_$name"
+    ) >"$log" 2>&1 </dev/null || status=$?
     end_leftovers "$mark" >>"$log" || status=1
+    rm -rf "$scratch"
     read -r passed failed skipped < <(count "$log")
     [ "$name" = build ] || [ $((passed + failed + skipped)) -gt 0 ] || [ $status -ne 0 ] ||
         { echo "FAILED stage_$name: it ran no test" >>"$log"; failed=1; }

@@ -82,6 +82,8 @@ impl Node {
     /// If it ends before it answers.
     pub fn start_daemon(&mut self) {
         let mut config = format!("nvml = \"{}\"\n", paths::sim_lib().join("libnvidia-ml.so.1").display());
+        // Nodes of other checkouts on this machine have devices with the same UUIDs.
+        let _ = writeln!(config, "lock_dir = \"{}\"", self.file("locks").display());
         let _ = writeln!(config, "{}", self.options.config);
         std::fs::write(self.file("mgpud.toml"), config).expect("mgpud.toml");
         let log = std::fs::File::options().create(true).append(true).open(self.file("mgpud.log")).expect("mgpud.log");
