@@ -61,7 +61,9 @@ fn start(node: &Node, share: u32, kernel: &str) -> Tenant {
 /// (valid, largest error over the whole window, largest over a second of it), in points.
 fn errors(node: &Node, case: &Case, tenants: &[Tenant], seconds: u32) -> (bool, f64, f64) {
     let pids: Vec<u32> = tenants.iter().map(Tenant::pid).collect();
-    let windows: Vec<Window> = (0..seconds).map(|_| measure::window(node, 0, &pids, Duration::from_secs(1))).collect();
+    let granted = case.shares.iter().sum();
+    let windows: Vec<Window> =
+        (0..seconds).map(|_| measure::window(node, 0, &pids, granted, Duration::from_secs(1))).collect();
     let valid = windows.iter().map(|w| w.delay_in_idle_ns).sum::<u64>() * 1_000_000
         <= windows.iter().map(|w| w.elapsed_ns).sum::<u64>() * 3_000;
     let worst = |pick: &dyn Fn(u32) -> f64| {

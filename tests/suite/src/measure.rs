@@ -2,7 +2,8 @@
 //!
 //! A run is invalid only if clients' and server's run delay that fell into device-idle time exceeds 0.3 % of the window while
 //! `mgpud` used under 5 % of a core (DESIGN §10). That is decided from samples taken every few milliseconds, before anybody
-//! looks at the shares, and printed first.
+//! looks at the shares, and printed first. Idle time in which nobody holds a grant is no loss: a device whose tenants are capped at
+//! `granted` percent together is idle for the rest by promise, so only idle time beyond that can have been lost to delay.
 
 use crate::node::Node;
 use crate::schedstat;
@@ -51,9 +52,9 @@ impl Window {
     }
 }
 
-/// Measures device `index` of `node` for `length` while `pids` run.
+/// Measures device `index` of `node` for `length` while `pids` run, which are granted `granted` percent of it together.
 #[must_use]
-pub fn window(node: &Node, index: usize, pids: &[u32], length: Duration) -> Window {
+pub fn window(node: &Node, index: usize, pids: &[u32], granted: u32, length: Duration) -> Window {
     let watched: Vec<u32> = pids.iter().copied().chain([node.sim_pid()]).collect();
     let delay = |watched: &[u32]| watched.iter().map(|pid| schedstat::of(*pid).delayed_ns).sum::<u64>();
     let daemon_before = node.daemon_cpu_ns();
@@ -67,11 +68,14 @@ pub fn window(node: &Node, index: usize, pids: &[u32], length: Duration) -> Wind
         delay_in_idle_ns += idle.min(delayed_now.saturating_sub(delayed));
         (last, delayed) = (now, delayed_now);
     }
+    let elapsed_ns = last.now_ns - first.now_ns;
+    let idle_ns = last.devices[index].idle_ns - first.devices[index].idle_ns;
+    let promised_idle_ns = elapsed_ns / 100 * u64::from(100 - granted.min(100));
     Window {
-        elapsed_ns: last.now_ns - first.now_ns,
+        elapsed_ns,
         busy_ns: last.busy_since(&first, index),
         device_busy_ns: last.devices[index].busy_ns - first.devices[index].busy_ns,
-        delay_in_idle_ns,
+        delay_in_idle_ns: delay_in_idle_ns.min(idle_ns.saturating_sub(promised_idle_ns)),
         daemon_cpu_ns: node.daemon_cpu_ns() - daemon_before,
         last,
     }
@@ -80,9 +84,9 @@ pub fn window(node: &Node, index: usize, pids: &[u32], length: Duration) -> Wind
 /// Measures until a run is valid, three times at most; each validity is printed before anybody reads the result. `None` if two of
 /// three runs were invalid: the machine is too busy to judge, which the caller says as a skip.
 #[must_use]
-pub fn valid_window(node: &Node, index: usize, pids: &[u32], length: Duration) -> Option<Window> {
+pub fn valid_window(node: &Node, index: usize, pids: &[u32], granted: u32, length: Duration) -> Option<Window> {
     for invalid in 0..2 {
-        let window = window(node, index, pids, length);
+        let window = window(node, index, pids, granted, length);
         eprintln!(
             "validity: {} (run delay in idle {} us of {} ms, mgpud {} us CPU, {invalid} invalid before)",
             if window.valid() { "valid" } else { "INVALID" },
@@ -97,12 +101,12 @@ pub fn valid_window(node: &Node, index: usize, pids: &[u32], length: Duration) -
     None
 }
 
-/// Judges a valid run with `judge`; if the machine is too busy for one, says so in a line that `scripts/test` counts as a skip.
+/// Judges a valid run on device 0 with `judge`; if the machine is too busy for one, says so in a line that `scripts/test` counts as a skip.
 ///
 /// # Panics
 /// If `judge` does.
-pub fn judged(what: &str, node: &Node, index: usize, pids: &[u32], length: Duration, judge: impl FnOnce(&Window)) {
-    match valid_window(node, index, pids, length) {
+pub fn judged(what: &str, node: &Node, pids: &[u32], granted: u32, length: Duration, judge: impl FnOnce(&Window)) {
+    match valid_window(node, 0, pids, granted, length) {
         Some(window) => judge(&window),
         None => {
             println!("\nskipped: {what}: two of three runs were invalid, the machine is too busy to judge device time")

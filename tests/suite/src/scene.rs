@@ -88,10 +88,12 @@ pub struct SceneResult {
 /// Measures running tenants for `length` and makes the scene's rows.
 #[must_use]
 pub fn observe(node: &Node, name: &str, policy: &str, cast: &[(&Cast, &Tenant)], length: Duration) -> SceneResult {
+    let shares: u32 = cast.iter().filter_map(|(cast, _)| cast.share).sum();
+    let granted = if policy == "fixed-share" { shares } else { 100 };
     let pids: Vec<u32> = cast.iter().map(|(_, tenant)| tenant.pid()).collect();
-    let window = valid_window(node, 0, &pids, length).unwrap_or_else(|| {
+    let window = valid_window(node, 0, &pids, granted, length).unwrap_or_else(|| {
         eprintln!("the machine is too busy for a valid run; these figures are from one that is not valid");
-        window(node, 0, &pids, length)
+        window(node, 0, &pids, granted, length)
     });
     SceneResult {
         name: name.to_owned(),

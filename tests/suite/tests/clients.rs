@@ -56,7 +56,7 @@ fn every_client_is_capped() {
         let node = Node::start(NodeOptions::default());
         let mut tenant = node.run(&["--share", "30"], &program);
         tenant.wait_ready();
-        judged(name, &node, 0, &[tenant.pid()], Duration::from_secs(5), |window| {
+        judged(name, &node, &[tenant.pid()], 30, Duration::from_secs(5), |window| {
             let got = window.percent(tenant.pid());
             eprintln!("{name}: {got:.2} %");
             assert!((got - 30.0).abs() <= 1.0, "{name} had {got:.2} % of the device, its share is 30");

@@ -72,7 +72,7 @@ fn clients_survive_a_killed_coordinator_and_a_new_one_takes_over() {
         goes_on(&node, tenant.pid(), 100);
     }
     let pids: Vec<u32> = tenants.iter().map(Tenant::pid).collect();
-    judged("shares after a restart", &node, 0, &pids, Duration::from_secs(10), |window| {
+    judged("shares after a restart", &node, &pids, 100, Duration::from_secs(10), |window| {
         let got = [window.percent(pids[0]), window.percent(pids[1])];
         eprintln!("after the restart: {got:.2?}");
         assert!((got[0] - 30.0).abs() <= 1.0 && (got[1] - 70.0).abs() <= 1.0, "shares after the restart: {got:.2?}");

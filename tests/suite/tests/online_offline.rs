@@ -16,7 +16,7 @@ fn run(node: &Node, class: &str, args: &[&str]) -> Tenant {
 
 /// `tenant` must have at least 90 % of the device.
 fn has_the_device(what: &str, node: &Node, tenant: &Tenant) {
-    judged(what, node, 0, &[tenant.pid()], WINDOW, |window| {
+    judged(what, node, &[tenant.pid()], 100, WINDOW, |window| {
         let got = window.percent(tenant.pid());
         eprintln!("{what}: {got:.2} %");
         assert!(got >= 90.0, "{what}: had {got:.1} % of the device");

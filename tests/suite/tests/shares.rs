@@ -32,10 +32,10 @@ fn assert_shares(what: &str, window: &Window, tenants: &[Tenant], expected: &[f6
     }
 }
 
-/// Measures `tenants` and judges a valid run.
-fn measured(what: &str, node: &Node, tenants: &[Tenant], judge: impl FnOnce(&Window)) {
+/// Measures `tenants`, granted `granted` percent together, and judges a valid run.
+fn measured(what: &str, node: &Node, granted: u32, tenants: &[Tenant], judge: impl FnOnce(&Window)) {
     let pids: Vec<u32> = tenants.iter().map(Tenant::pid).collect();
-    judged(what, node, 0, &pids, WINDOW, judge);
+    judged(what, node, &pids, granted, WINDOW, judge);
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn fixed_30_70_saturating_is_30_70() {
             let node = node(profile);
             let tenants = [saturate(&node, &["--share", "30"], kernel), saturate(&node, &["--share", "70"], kernel)];
             let what = format!("30/70 {profile} {kernel}");
-            measured(&what, &node, &tenants, |window| assert_shares(&what, window, &tenants, &[30.0, 70.0]));
+            measured(&what, &node, 100, &tenants, |window| assert_shares(&what, window, &tenants, &[30.0, 70.0]));
         }
     }
 }
@@ -56,7 +56,7 @@ fn fixed_30_alone_is_30_not_100() {
         let node = node(profile);
         let tenants = [saturate(&node, &["--share", "30"], "spin_1000us")];
         let what = format!("30 alone {profile}");
-        measured(&what, &node, &tenants, |window| assert_shares(&what, window, &tenants, &[30.0]));
+        measured(&what, &node, 30, &tenants, |window| assert_shares(&what, window, &tenants, &[30.0]));
     }
 }
 
@@ -68,7 +68,7 @@ fn fair_is_equal_for_2_3_and_5_tenants() {
         let node = node(profile);
         let tenants: Vec<Tenant> = (0..count).map(|_| saturate(&node, &["--policy", "fair"], "spin_1000us")).collect();
         let what = format!("fair {count} {profile}");
-        measured(&what, &node, &tenants, |window| {
+        measured(&what, &node, 100, &tenants, |window| {
             let total: f64 = tenants.iter().map(|t| window.percent(t.pid())).sum();
             assert!(total > 90.0, "{what}: only {total:.1} % of the device together");
             let mean = total / f64::from(count);
@@ -88,5 +88,5 @@ fn a_changed_share_holds_from_then_on() {
     let set = node.mgpu().args(["set", "b", "--share", "60"]).output().expect("mgpu runs");
     assert!(set.status.success(), "{}", String::from_utf8_lossy(&set.stderr));
     let what = "30/60 after a change";
-    measured(what, &node, &tenants, |window| assert_shares(what, window, &tenants, &[30.0, 60.0]));
+    measured(what, &node, 90, &tenants, |window| assert_shares(what, window, &tenants, &[30.0, 60.0]));
 }

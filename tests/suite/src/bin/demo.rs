@@ -197,7 +197,7 @@ fn memory_limit(node: &Node) -> SceneResult {
         let settings = cast.settings("fair");
         let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
         let mut tenant = node.run(&settings, &cast.program);
-        let window = measure::window(node, 0, &[tenant.pid()], Duration::from_secs(1));
+        let window = measure::window(node, 0, &[tenant.pid()], 100, Duration::from_secs(1));
         let result = tenant.result();
         let refused = ["oom", "error"].iter().any(|key| {
             result
