@@ -8,7 +8,7 @@
 //! * **fair** (and weighted): when one pays while others contend, what it pays is handed to the contenders by weight, itself
 //!   included. The sum over the class stays zero; alone, a tenant pays itself, that is nothing.
 //!
-//! Debt is bounded to 10 s, and after 10 s without asking for the device a fair balance is forgotten; not before.
+//! Debt is bounded to 10 s of what repays it, and after 10 s without asking for the device a fair balance is forgotten; not before.
 
 use mgpu_protocol::units::Nanos;
 
@@ -72,9 +72,9 @@ impl Account {
         }
     }
 
-    /// Takes `amount` off the balance, down to 10 s of debt; says how much was taken.
-    pub(crate) fn debit(&mut self, amount: Nanos) -> i64 {
-        let taken = signed(amount).min(self.balance.saturating_add(MEMORY_NS)).max(0);
+    /// Takes `amount` off the balance, down to a debt of `most`; says how much was taken.
+    pub(crate) fn debit(&mut self, amount: Nanos, most: Nanos) -> i64 {
+        let taken = signed(amount).min(self.balance.saturating_add(signed(most))).max(0);
         self.balance -= taken;
         taken
     }
@@ -122,8 +122,9 @@ mod tests {
     #[test]
     fn debt_is_bounded() {
         let mut account = Account::default();
-        assert_eq!(account.debit(Nanos(3 * MEMORY.0)), MEMORY_NS);
-        assert_eq!(account.debit(Nanos(1)), 0);
+        assert_eq!(account.debit(Nanos(3 * MEMORY.0), MEMORY), MEMORY_NS);
+        assert_eq!(account.debit(Nanos(1), MEMORY), 0);
+        assert_eq!(account.debit(Nanos(1), Nanos(5)), 0, "a debt beyond the bound stays");
         assert_eq!(account.balance, -MEMORY_NS);
     }
 

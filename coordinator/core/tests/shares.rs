@@ -81,6 +81,27 @@ fn fair_is_equal_for_2_3_5_and_16_tenants() {
     }
 }
 
+/// Whoever ran alone has a queue as deep as the driver lets it, and no marker in it. From the first kernel of the last one who
+/// comes, all are equal over 10 s, though that queue runs out beside their turns.
+#[test]
+fn a_sole_tenants_backlog_is_paid_for() {
+    for kernel in [100 * US, MS, 3 * MS] {
+        for (others, host) in [(1, Host::QUICK), (2, Host::QUICK), (2, Host::BUSY)] {
+            let mut tenants = vec![saturating(kernel)];
+            tenants.resize(1 + others, saturating(MS).join(5 * S));
+            let mut world = World::new(Fair, Settings::default(), host, tenants, 11);
+            world.run_until(17 * S);
+            let what = format!("backlog of {} µs kernels, {others} come, {host:?}", kernel / US);
+            world.assert_no_faults(&what);
+            let first = |t: usize| world.device.spans.iter().find(|s| s.tenant == t).unwrap().to;
+            let from = (1..=others).map(first).max().unwrap();
+            let got: Vec<u64> = (0..=others).map(|t| world.percent100(t, from, from + 10 * S)).collect();
+            let mean = got.iter().sum::<u64>() / got.len() as u64;
+            assert!(got.iter().all(|share| share.abs_diff(mean) <= POINT), "{what}: {got:?}");
+        }
+    }
+}
+
 /// How far a saturating tenant may be from its due over a span: a turn of every tenant that can stand between, and a kernel.
 fn bound(world: &World, turns: u64) -> u64 {
     let kernel = world.tenants.iter().map(|t| t.load.kernel()).max().unwrap_or(0);

@@ -185,6 +185,19 @@ impl Row {
         !self.activity.is_quiesced() && (ends_by_itself || self.is_believed(now, deadline))
     }
 
+    /// It still pays past its drain deadline: what it has in flight is on the device until it completes. A tail without a
+    /// marker may belong to a stopped client, that no one can mark it for: it counts for as long as so many launches take,
+    /// or on and on if that is not known.
+    pub(super) fn owes_on(&self, now: Nanos, deadline: Nanos) -> bool {
+        let activity = &self.activity;
+        if activity.is_quiesced() || self.is_believed(now, deadline) {
+            return !activity.is_quiesced();
+        }
+        let lasts = Nanos(self.launch_time.time_of(activity.in_flight).0.saturating_mul(2));
+        let may_run = !self.launch_time.is_known() || self.is_believed(now, deadline.plus(lasts));
+        activity.in_flight > 0 && (activity.unmarked == 0 || may_run)
+    }
+
     /// Something moved within the last `deadline`.
     pub(super) const fn is_believed(&self, now: Nanos, deadline: Nanos) -> bool {
         now.since(self.progress).0 < deadline.0

@@ -1,10 +1,11 @@
 //! Who pays for the time since the last step. Roles don't change between steps, so a span is charged as a whole.
 //!
 //! * The holder pays; a tenant that drains pays until it is quiesced, also past its deadline.
-//! * Several of one class at once (past a deadline): the time is split among them, as the device splits it. One that shows
-//!   no progress pays on but no longer relieves the others: else a hung or lying process would lift its neighbour's cap.
-//! * A stopped client (a thread in a launch, or a tail without a marker, and nothing moves) is believed for one deadline;
-//!   then it pays nothing: nobody waits for it any more.
+//! * Several of one class at once (past a deadline): the time is split among them, as the device splits it. Under a cap one
+//!   that shows no progress pays on but no longer relieves the others: else a hung or lying process would lift its
+//!   neighbour's cap. Where there is no cap the split stands: the device gives what is queued its part, seen or not.
+//! * A stopped client (a thread in a launch, or a short tail without a marker, and nothing moves) is believed for one
+//!   deadline; then it pays nothing: nobody waits for it any more.
 //! * Offline leftovers beside online work: offline pays all of it.
 
 use mgpu_protocol::units::{Class, Nanos};
@@ -46,10 +47,11 @@ impl Engine {
     fn bills(&self, class: Class, from: Nanos, span: Nanos) -> Vec<(TenantId, Nanos)> {
         let deadline = self.settings.drain_deadline;
         let fresh = |row: &Row| row.drain().is_some_and(|drain| !drain.expired);
-        let pays = |row: &Row| row.drain().is_some() && (fresh(row) || row.is_at_work(from, deadline));
-        let relieves = |row: &Row| pays(row) && (fresh(row) || row.is_believed(from, deadline));
+        let pays = |row: &Row| row.drain().is_some() && (fresh(row) || row.owes_on(from, deadline));
+        let believed = |row: &Row| pays(row) && (fresh(row) || row.is_believed(from, deadline));
+        let relieves = |row: &Row| pays(row) && (row.terms.policy == PolicyKind::Fair || believed(row));
         let of_class = |wanted: Class| self.rows.iter().filter(move |(_, row)| row.class() == wanted);
-        let leftovers = of_class(Class::Offline).any(|(_, row)| relieves(row));
+        let leftovers = of_class(Class::Offline).any(|(_, row)| believed(row));
         // Online beside offline leftovers pays nothing: they are charged to the offline tenant.
         let holder_free = class == Class::Online && leftovers;
         let holder = of_class(class).find(|(_, row)| row.turn().is_some() && !holder_free).map(|(id, _)| *id);
@@ -70,6 +72,7 @@ impl Engine {
     /// Takes the bills off the accounts and hands what was paid to those who contend.
     fn charge(&mut self, class: Class, bills: &[(TenantId, Nanos)], from: Nanos, to: Nanos) {
         let contenders = self.contenders(class, from);
+        let total: u64 = contenders.iter().map(|(_, weight)| u64::from(*weight)).sum();
         let mut pot = 0;
         for (id, amount) in bills {
             let alone = contenders.iter().all(|(other, _)| other == id);
@@ -78,11 +81,15 @@ impl Engine {
             row.account.recent.add(from, to);
             match row.terms.policy {
                 PolicyKind::FixedShare if row.terms.share_ppm < WHOLE => {
-                    row.account.debit(*amount);
+                    row.account.debit(*amount, MEMORY);
                 }
                 PolicyKind::FixedShare => {}
                 PolicyKind::Fair if alone => {}
-                PolicyKind::Fair => pot += row.account.debit(*amount),
+                PolicyKind::Fair => {
+                    // While others run a debt shrinks by the debtor's part of their time: no more than 10 s repay.
+                    let own = u64::from(row.terms.weight);
+                    pot += row.account.debit(*amount, Nanos(MEMORY.0 / total.max(own).max(1) * own));
+                }
             }
         }
         if pot > 0 {

@@ -169,7 +169,6 @@ impl World {
         if gate.state == GateState::Closed {
             return self.wait_at_gate(tenant);
         }
-        let queue_full = self.device.queues[tenant].in_flight() >= DRIVER_QUEUE;
         let full = gate.window > 0 && self.device.queues[tenant].visible_in_flight() >= u64::from(gate.window);
         let now = self.now;
         let client = &mut self.clients[tenant];
@@ -177,10 +176,8 @@ impl World {
             client.waits.push((since, now));
         }
         client.want = false;
-        if queue_full {
-            return self.client_soon(tenant, WINDOW_POLL);
-        }
         if full {
+            self.device.mark_tail(tenant);
             let since = if let At::Window { since } = client.at { since } else { now };
             if now - since < WINDOW_CAP {
                 client.at = At::Window { since };
@@ -214,6 +211,10 @@ impl World {
 
     fn submit(&mut self, tenant: usize) {
         let now = self.now;
+        if self.device.queues[tenant].in_flight() >= DRIVER_QUEUE {
+            // The driver's own launch blocks until there is room.
+            return self.client_soon(tenant, WINDOW_POLL);
+        }
         let gate = self.clients[tenant].gate;
         let number = self.device.queues[tenant].launched + 1;
         let marked = match gate.markers {
