@@ -12,7 +12,7 @@ use crate::streams::Entry;
 use crate::threads::Place;
 use mgpu_cuda::CUresult;
 use mgpu_protocol::gate::{Gate, GateState, Markers};
-use mgpu_protocol::layout::GrantLine;
+use mgpu_protocol::layout::{GrantLine, StreamLine};
 use mgpu_protocol::line::load_gate;
 use mgpu_protocol::sync::Ordering;
 use mgpu_protocol::units::Nanos;
@@ -82,7 +82,9 @@ impl Launch<'_> {
             self.count();
         }
         self.place.leave();
-        self.after(word, result);
+        for entry in self.streams {
+            after(self.process, self.attachment, entry, word, result);
+        }
         if let Some(line) = notify {
             self.ring(line);
         }
@@ -98,7 +100,7 @@ impl Launch<'_> {
         for entry in self.streams {
             let Some(line) = entry.line() else { continue };
             let word = load_gate(&self.attachment.grant(line).gate);
-            let is_full = |granted| !ignore_window && self.is_full(entry, line, granted);
+            let is_full = |granted| !ignore_window && is_full(self.attachment, entry, line, granted);
             match judge(word, self.attachment.notified(line), is_full) {
                 Verdict::Pass => {}
                 Verdict::PassAndNotify => {
@@ -112,12 +114,6 @@ impl Launch<'_> {
         Ok((first_word.unwrap_or(0), notify))
     }
 
-    fn is_full(&self, entry: &Entry, line: usize, granted: u32) -> bool {
-        let size = self.attachment.window_size(line, granted);
-        let own = entry.counters().map_or(0, mgpu_protocol::layout::StreamLine::in_flight);
-        own >= size || self.attachment.desk.streams.in_flight(line) >= size
-    }
-
     /// Counts the launch on each of its streams.
     fn count(&self) {
         for entry in self.streams {
@@ -128,26 +124,6 @@ impl Launch<'_> {
                 None => {
                     self.attachment.desk.client().untracked.fetch_add(1, Ordering::Relaxed);
                 }
-            }
-        }
-    }
-
-    /// After leaving: was the launch late, is a marker due? `word` let it pass.
-    pub(crate) fn after(&self, word: u64, result: CUresult) {
-        let desk = self.attachment.desk;
-        if !result.is_success() {
-            markers::note_result(desk, &self.process.driver, result);
-            return;
-        }
-        for entry in self.streams {
-            let Some(line) = entry.line() else { continue };
-            let unmarked = entry.counters().map_or(0, mgpu_protocol::layout::StreamLine::unmarked);
-            let after = after_launch(word, load_gate(&self.attachment.grant(line).gate), unmarked);
-            if after.late {
-                desk.client().late_launches.fetch_add(1, Ordering::Relaxed);
-            }
-            if after.mark {
-                markers::mark(desk, &self.process.driver, entry);
             }
         }
     }
@@ -239,6 +215,32 @@ impl Launch<'_> {
             // Some stream captures: only this launch's own streams are known not to.
             self.streams.iter().for_each(|entry| markers::mark(self.attachment.desk, &self.process.driver, entry));
         }
+    }
+}
+
+/// Whether a window of `granted` launches on `line` is full. Asks the launch's own stream first: it mostly is the only one.
+#[inline]
+pub(crate) fn is_full(attachment: &Attachment, entry: &Entry, line: usize, granted: u32) -> bool {
+    let size = attachment.window_size(line, granted);
+    let own = entry.counters().map_or(0, StreamLine::in_flight);
+    own >= size || attachment.desk.streams.in_flight(line) >= size
+}
+
+/// After a launch on a stream, and after leaving: was it late, is a marker due? `word` let it pass.
+#[inline]
+pub(crate) fn after(process: &Process, attachment: &Attachment, entry: &Entry, word: u64, result: CUresult) {
+    let desk = attachment.desk;
+    if !result.is_success() {
+        return markers::note_result(desk, &process.driver, result);
+    }
+    let Some(line) = entry.line() else { return };
+    let unmarked = entry.counters().map_or(0, StreamLine::unmarked);
+    let after = after_launch(word, load_gate(&attachment.grant(line).gate), unmarked);
+    if after.late {
+        desk.client().late_launches.fetch_add(1, Ordering::Relaxed);
+    }
+    if after.mark {
+        markers::mark(desk, &process.driver, entry);
     }
 }
 

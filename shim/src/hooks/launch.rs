@@ -3,7 +3,7 @@
 //! The fast path (gate plainly open, same stream as last time): one locked add, the gate, the driver, one more add on the
 //! stream's line, one store. No system call, no lock, no allocation, no clock, no log.
 
-use crate::gate::{Launch, Outcome};
+use crate::gate::{Launch, Outcome, after, is_full};
 use crate::session;
 use crate::session::anchor::{self, Anchor};
 use crate::session::attachment::Attachment;
@@ -14,6 +14,7 @@ use mgpu_cuda::CUresult;
 use mgpu_cuda::types::CUstream;
 use mgpu_protocol::gate::is_plainly_open;
 use mgpu_protocol::line::load_gate;
+use mgpu_shim_core::gate::{Verdict, judge};
 use std::sync::atomic::Ordering;
 
 /// A launch into `stream`. `per_thread`: the null stream is the thread's own (the `_ptsz` and `_ptds` twins).
@@ -53,14 +54,13 @@ fn fast(
         return None;
     }
     let counters = known.entry.counters()?;
-    let gate = &attachment.grant(known.entry.line()?).gate;
+    let line = known.entry.line()?;
+    let gate = &attachment.grant(line).gate;
     known.line.enter();
     let word = load_gate(gate);
-    if !is_plainly_open(word) || !anchor.is_current(attachment) {
-        known.line.leave();
-        return None;
-    }
-    let Some(call) = call.take() else {
+    let passes =
+        (is_plainly_open(word) || passes(attachment, known.entry, line, word)) && anchor.is_current(attachment);
+    let Some(call) = passes.then(|| call.take()).flatten() else {
         known.line.leave();
         return None;
     };
@@ -69,19 +69,18 @@ fn fast(
         counters.count_launch();
     }
     known.line.leave();
-    if load_gate(gate) != word || !result.is_success() {
-        after(attachment, known.entry, word, result);
+    if (load_gate(gate) != word || !is_plainly_open(word) || !result.is_success())
+        && let Some(process) = session::process()
+    {
+        after(process, attachment, known.entry, word, result);
     }
     Some(result)
 }
 
-/// The gate changed during the launch, or the driver refused it.
-#[cold]
+/// Whether a gate that is open on conditions (window, markers, notice already given) lets a launch through at once.
 #[inline(never)]
-fn after(attachment: &'static Attachment, entry: &'static Entry, word: u64, result: CUresult) {
-    let (Some(anchor), Some(process)) = (anchor::get(), session::process()) else { return };
-    let launch = Launch { anchor, process, attachment, place: place(attachment.desk), streams: &[entry] };
-    launch.after(word, result);
+fn passes(attachment: &Attachment, entry: &Entry, line: usize, word: u64) -> bool {
+    judge(word, attachment.notified(line), |granted| is_full(attachment, entry, line, granted)) == Verdict::Pass
 }
 
 #[inline(never)]
