@@ -111,15 +111,26 @@ impl Engine {
             }
             // Nobody waits for leftovers beside online work; they are looked at to know what to charge.
             Phase::Draining(_) if !row.is_online() && self.online_has_turn() => Some(settings.poll_holder),
-            Phase::Draining(_) => Some(settings.poll_drain),
+            Phase::Draining(_) => Some(self.until_idle(row, settings.poll_drain, 4)),
             Phase::Ajar { confirmed: false } => Some(settings.poll_drain),
-            Phase::Holding(_) if self.is_contended(id, row) => Some(settings.poll_holder),
+            Phase::Holding(_) if self.is_contended(id, row) => Some(self.until_idle(row, settings.poll_holder, 2)),
             Phase::Holding(turn) if turn.lessons > 0 && !row.launch_time.is_known() => {
                 let unbounded = row.is_online() && self.rows.len() == 1;
                 (!unbounded).then_some(settings.poll_holder)
             }
             _ => None,
         }
+    }
+
+    /// Each look wakes the shell: while a tenant's work in flight is known to last for longer, looks are `rarer` times rarer.
+    fn until_idle(&self, row: &Row, every: Nanos, rarer: u64) -> Nanos {
+        if !row.launch_time.is_known() {
+            return every;
+        }
+        let all = row.launch_time.time_of(row.activity.in_flight);
+        let left = all.0.saturating_sub(self.now.since(row.progress).0);
+        let rare = every.0.saturating_mul(rarer);
+        if left > rare.saturating_mul(3) { Nanos(rare) } else { every }
     }
 
     fn online_has_turn(&self) -> bool {
