@@ -1,7 +1,8 @@
 """What the Python load generators share: options, the loop, the JSON line at the end.
 
 A client gives three functions: `launch()` queues one kernel, `wait()` waits for all of them, `allocate()` takes one block of
-64 MiB and raises when it is refused. The loop launches as deep as the driver lets it and waits every 64 launches only.
+64 MiB and raises when it is refused. The loop launches as deep as the driver (or a limiter) lets it and waits only at its end: the
+queue never runs empty.
 """
 
 import argparse
@@ -10,7 +11,6 @@ import signal
 import time
 
 BLOCK = 64 << 20
-LAUNCHES_PER_WAIT = 64
 
 _stopping = False
 
@@ -53,8 +53,6 @@ def run(client, launch, wait, allocate, name_of=lambda refusal: type(refusal).__
     while not _stopping and time.monotonic() < end:
         launch()
         launches += 1
-        if launches % LAUNCHES_PER_WAIT == 0:
-            wait()
     wait()
     result = {"client": client, "launches": launches, "allocated_bytes": len(blocks) * BLOCK, "oom": refused}
     print(json.dumps(result), flush=True)

@@ -11,7 +11,6 @@ use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DriverError, LaunchConf
 use cudarc::nvrtc::Ptx;
 
 const BLOCK: usize = 64 << 20;
-const LAUNCHES_PER_WAIT: u64 = 64;
 
 static STOPPING: AtomicBool = AtomicBool::new(false);
 
@@ -90,9 +89,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     while !STOPPING.load(Ordering::Relaxed) && start.elapsed() < options.seconds {
         launch()?;
         launches += 1;
-        if launches.is_multiple_of(LAUNCHES_PER_WAIT) {
-            stream.synchronize()?;
-        }
     }
     stream.synchronize()?;
     let oom = refusal
