@@ -142,8 +142,7 @@ fn ordered(
     }
     // SAFETY: the driver has written the application's own output.
     let Some(address) = unsafe { out.as_ref() }.copied() else { return result };
-    let reserved = || process.driver.pool_reserved(source.pool);
-    if process.pools.settle(source.pool as u64, bytes, reservation, &process.purse, reserved).is_err() {
+    if source.settle(process, attachment, bytes, reservation).is_err() {
         process.driver.undo_async(address, stream as CUstream);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -181,6 +180,21 @@ impl Source {
     ) -> Result<Reservation<'a, Leases>, OutOfMemory> {
         let plan = || process.pools.plan(self.pool as u64, self.ordinal, bytes, process.block(self.ordinal));
         process.reserve(attachment, self.ordinal, plan())
+    }
+
+    /// Charges the pool's real growth, asking for more where it comes as a surprise.
+    fn settle<'a>(
+        &self,
+        process: &'a Process,
+        attachment: &Attachment,
+        bytes: u64,
+        mut reservation: Reservation<'a, Leases>,
+    ) -> Result<(), OutOfMemory> {
+        let reserved = || process.driver.pool_reserved(self.pool);
+        while let Err(growth) = process.pools.settle(self.pool as u64, bytes, reservation, &process.purse, reserved) {
+            reservation = process.reserve(attachment, self.ordinal, growth)?;
+        }
+        Ok(())
     }
 }
 
