@@ -126,8 +126,8 @@ fn memory(text: &str) -> Result<u64, String> {
     if bytes % MIB == 0 {
         return Ok(bytes);
     }
-    let (below, above) = (Bytes(bytes / MIB * MIB), Bytes(bytes.div_ceil(MIB).saturating_mul(MIB)));
-    Err(format!("memory \"{text}\" is not a whole number of MiB: the nearest are {below} and {above}"))
+    let (below, above) = (bytes / MIB, bytes.div_ceil(MIB));
+    Err(format!("memory \"{text}\" is not a whole number of MiB: the nearest are {below}MiB and {above}MiB"))
 }
 
 fn share(text: &str) -> Result<u32, String> {

@@ -98,9 +98,15 @@ impl Gpu {
             .map(|index| {
                 let device = self.nvml.device_by_index(index).map_err(ask)?;
                 let uuid = device.uuid().map_err(ask)?;
-                let uuid = uuid.parse().map_err(|e| GpuError(format!("NVML, device {index}: {e}")))?;
+                let uuid: DeviceUuid = uuid.parse().map_err(|e| GpuError(format!("NVML, device {index}: {e}")))?;
                 let name = device.name().unwrap_or_default();
                 let total = Bytes(device.memory_info().map_err(ask)?.total);
+                if total.0 == 0 {
+                    return Err(GpuError(format!(
+                        "NVML ({}) says that device {uuid} has no memory: the driver is not ready, or this is no usable GPU",
+                        self.path.display()
+                    )));
+                }
                 Ok(DeviceFacts { uuid, name, total })
             })
             .collect()

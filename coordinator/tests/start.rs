@@ -28,6 +28,14 @@ fn nvml_without_a_device_is_an_error() {
 }
 
 #[test]
+fn a_device_without_memory_is_an_error() {
+    let node = Node::new(1);
+    fs::write(node.folder.join("gpu"), format!("device {} 0\n", node.uuids[0])).expect("gpu file");
+    let message = text(&node.refused(&[]));
+    assert!(message.contains(&node.uuids[0]) && message.contains("no memory"), "{message}");
+}
+
+#[test]
 fn a_second_daemon_is_told_the_firsts_pid_and_socket() {
     let node = Node::running();
     let other = node.folder.join("other");

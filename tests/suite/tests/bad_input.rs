@@ -62,7 +62,7 @@ fn unknown_names_are_refused() {
 fn totals_that_do_not_divide_are_refused_with_the_nearest_valid_values() {
     let node = Node::start(NodeOptions { devices: 2, ..NodeOptions::default() });
     refused(&node, &["--devices", "0,1", "--share", "61"], &["61", "60", "62"]);
-    refused(&node, &["--devices", "0,1", "--memory", "4097MiB"], &["4097MiB", "4GiB", "4098MiB"]);
+    refused(&node, &["--devices", "0,1", "--memory", "4097MiB"], &["4097MiB", "4096MiB", "4098MiB"]);
 }
 
 #[test]

@@ -235,9 +235,9 @@ impl Admission {
             )));
         }
         if asked.0 % MIB != 0 {
-            let (below, above) = (Bytes(asked.0 / MIB * MIB), Bytes(asked.0.div_ceil(MIB) * MIB));
+            let (below, above) = (asked.0 / MIB, asked.0.div_ceil(MIB));
             return Err(Refusal(format!(
-                "memory {asked} is not a whole number of MiB for each device: the nearest are {below} and {above}"
+                "memory {asked} is not a whole number of MiB for each device: the nearest are {below}MiB and {above}MiB"
             )));
         }
         let others = self.rows.iter().filter(|(id, _)| Some(**id) != tenant);

@@ -98,7 +98,7 @@ fn memory_has_a_range_and_a_sum() {
     for bad in [0, 100 * MIB, 256 * MIB - 1, 16 * GIB] {
         refused(device.check(&with_memory(bad)), &["out of range", "256MiB to 15GiB"]);
     }
-    refused(device.check(&with_memory(GIB + 1)), &["whole number of MiB", "1GiB", "1025MiB"]);
+    refused(device.check(&with_memory(GIB + 1)), &["whole number of MiB", "1024MiB", "1025MiB"]);
     device.admit(TenantId(1), &with_memory(10 * GIB)).unwrap();
     refused(device.check(&with_memory(6 * GIB)), &["6GiB is too much", "5GiB is left", "overcommit"]);
     device.admit(TenantId(2), &with_memory(5 * GIB)).unwrap();

@@ -45,12 +45,13 @@ fn divide_share(total: u32, devices: u32) -> Result<u32, Refusal> {
 fn divide_memory(total: Bytes, devices: u32) -> Result<Bytes, Refusal> {
     let unit = MIB * u64::from(devices);
     if !total.0.is_multiple_of(unit) {
-        let below = Bytes(total.0 / unit * unit);
-        let above = Bytes((total.0 / unit).saturating_add(1).saturating_mul(unit));
+        // Both in MiB, so that they can be compared with what was asked.
+        let each = u64::from(devices);
+        let (below, above) = (total.0 / unit * each, (total.0 / unit).saturating_add(1).saturating_mul(each));
         let over =
             if devices == 1 { "into whole MiB".to_owned() } else { format!("over {devices} devices into whole MiB") };
         return Err(Refusal(format!(
-            "memory {total} does not divide {over}: the nearest that do are {below} and {above}"
+            "memory {total} does not divide {over}: the nearest that do are {below}MiB and {above}MiB"
         )));
     }
     Ok(Bytes(total.0 / u64::from(devices)))
