@@ -5,6 +5,8 @@ import os
 # Its banner would come before our own lines.
 os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")
 os.environ.setdefault("TI_LOG_LEVEL", "error")
+# It would ask its makers' server whether there is a newer one, and write down the answer at home.
+os.environ["TI_SKIP_VERSION_CHECK"] = "ON"
 
 import taichi as ti
 
