@@ -21,7 +21,7 @@ pub enum Request {
         /// Bytes wanted now.
         bytes: u64,
     },
-    /// "The marks that you asked for stand": answer to [`Reply::MarkTails`]; `marked` streams got one.
+    /// "The marks that you asked for stand": answer to [`Reply::MarkTails`]; `marked` streams got one (0 during a capture).
     TailsMarked {
         /// Streams that were marked.
         marked: u32,
@@ -50,7 +50,8 @@ pub struct Hello {
     pub device_count: u32,
     /// Their UUIDs; entries from `device_count` on are zero.
     pub devices: [DeviceUuid; MAX_DEVICES],
-    /// Epoch of the daemon that this client was attached to before, 0 if none.
+    /// Epoch of the daemon that this client was attached to before; `u64::MAX`: of none, but it may hold memory; 0: neither. A
+    /// [`Request::Carry`] follows the welcome unless it is 0.
     pub previous_daemon: u64,
 }
 
