@@ -11,14 +11,14 @@ use std::process::{Command, Stdio};
 const N: u32 = 400;
 
 /// Added system calls per call, shimmed minus bare; `None` if strace can't be used here.
-pub(crate) fn added_per_call(node: &Node, shim: &Path, call: &str) -> Option<f64> {
+pub(crate) fn added_per_call(node: &Node, shim: &Path, call: &[&str]) -> Option<f64> {
     let grown = |under| Some(count(node, under, call, 2 * N)? - count(node, under, call, N)?);
     let (with, without) = (grown(Under::Shim(shim))?, grown(Under::Driver)?);
     Some(((with - without) / f64::from(N) * 1000.0).round() / 1000.0)
 }
 
 /// System calls of one whole run with `calls` calls.
-fn count(node: &Node, under: Under<'_>, call: &str, calls: u32) -> Option<f64> {
+fn count(node: &Node, under: Under<'_>, call: &[&str], calls: u32) -> Option<f64> {
     let log = node.file("strace.log");
     let inner = command(node, under, call, 1);
     let mut strace = Command::new("strace");

@@ -23,7 +23,7 @@ pub(crate) enum Under<'a> {
 }
 
 /// The command line of `call_bench` on `node`.
-pub(crate) fn command(node: &Node, under: Under<'_>, call: &str, threads: u32) -> Command {
+pub(crate) fn command(node: &Node, under: Under<'_>, call: &[&str], threads: u32) -> Command {
     let mut command = match under {
         Under::Driver => {
             let mut bare = Command::new(paths::workload("call_bench"));
@@ -38,13 +38,13 @@ pub(crate) fn command(node: &Node, under: Under<'_>, call: &str, threads: u32) -
             run
         }
     };
-    command.args(["--call", call, "--threads", &threads.to_string()]);
+    command.args(call).args(["--threads", &threads.to_string()]);
     command
 }
 
 impl Worker {
     /// Starts it and waits until it is ready.
-    pub(crate) fn start(node: &Node, under: Under<'_>, call: &str, threads: u32) -> Self {
+    pub(crate) fn start(node: &Node, under: Under<'_>, call: &[&str], threads: u32) -> Self {
         let mut child = command(node, under, call, threads)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -1,6 +1,6 @@
 /* Times driver calls in batches on request, so that two copies of it (one with a shim, one without) can take turns.
  *
- *   call_bench [--call launch|write|alloc] [--threads 1]      requests on stdin, one a line; one JSON line each on stdout
+ *   call_bench [--call launch|write|alloc] [--threads 1] [--bytes 65536]      requests on stdin, one a line; one JSON line each on stdout
  *     batch N    every thread makes N calls: mean CPU time of one, in ns, over all threads
  *     sample N   every thread times each of N calls: percentiles of all, in ns
  *     plain N    the calls alone, untimed (for counting system calls)
@@ -14,7 +14,7 @@ enum mode { BATCH, SAMPLE, PLAIN, QUIT };
 
 static enum call call;
 static enum mode mode;
-static long calls, thread_count;
+static long calls, thread_count, bytes;
 static CUcontext context;
 static CUfunction function;
 static pthread_barrier_t go, done;
@@ -36,7 +36,7 @@ static inline CUresult once(CUstream stream, CUdeviceptr word, long thread, long
     case WRITE:
         return cuStreamWriteValue32(stream, word, (cuuint32_t)i, 0);
     default:
-        return cuMemAlloc(&held[thread * calls + i], 2 << 20);
+        return cuMemAlloc(&held[thread * calls + i], (size_t)bytes);
     }
 }
 
@@ -89,6 +89,7 @@ int main(int argc, char **argv) {
     const char *name = option(argc, argv, "--call", "launch");
     call = strcmp(name, "write") == 0 ? WRITE : strcmp(name, "alloc") == 0 ? ALLOC : LAUNCH;
     thread_count = option_number(argc, argv, "--threads", 1);
+    bytes = option_number(argc, argv, "--bytes", 64 << 10);
     if (thread_count < 1 || thread_count > 64) return 2;
     CUdevice device;
     CHECK(cuInit(0));
