@@ -36,8 +36,14 @@ find_cargo() {
     have cargo && return 0
     [ -x "${CARGO_HOME:-${HOME:-}/.cargo}/bin/cargo" ] && PATH=${CARGO_HOME:-$HOME/.cargo}/bin:$PATH
 }
+# Uses the toolchain that is this machine's default, whatever its name: rust-toolchain.toml must not make rustup fetch one.
+use_default_toolchain() {
+    have rustup && [ -z "${RUSTUP_TOOLCHAIN:-}" ] || return 0
+    RUSTUP_TOOLCHAIN=$(cd / && rustup show active-toolchain 2>/dev/null | cut -d' ' -f1)
+    if [ -n "$RUSTUP_TOOLCHAIN" ]; then export RUSTUP_TOOLCHAIN; else unset RUSTUP_TOOLCHAIN; fi
+}
 use_cargo() {
-    find_cargo || die "no Rust toolchain: install Rust $OLDEST_RUST or newer (https://rustup.rs), then run this again"
+    find_cargo && use_default_toolchain || die "no Rust toolchain: install Rust $OLDEST_RUST or newer (https://rustup.rs), then run this again"
 }
 
 # What a person has set for their own tenants and GPUs must not reach the nodes that scripts start.
