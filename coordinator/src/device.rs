@@ -33,7 +33,13 @@ pub(crate) struct Decision {
 #[derive(Clone, Copy, Debug)]
 struct Watch {
     every: Nanos,
-    next: Nanos,
+    last: Nanos,
+}
+
+impl Watch {
+    fn next(&self) -> Nanos {
+        self.last.plus(self.every)
+    }
 }
 
 /// A device.
@@ -110,18 +116,23 @@ impl Device {
         settings(config, &self.uuid, self.operator_hold)
     }
 
-    /// Looks at a tenant from now on each `every`; `None` stops it.
-    pub(crate) fn watch(&mut self, tenant: TenantId, every: Option<Nanos>, now: Nanos) {
-        match every {
-            Some(every) => drop(self.watches.insert(tenant, Watch { every, next: now.plus(every) })),
-            None => drop(self.watches.remove(&tenant)),
+    /// Looks at a tenant each `every` from its last look on; `None` stops it. `at_once`: the caller looks now.
+    pub(crate) fn watch(&mut self, tenant: TenantId, every: Option<Nanos>, at_once: bool, now: Nanos) {
+        let Some(every) = every else {
+            self.watches.remove(&tenant);
+            return;
+        };
+        let watch = self.watches.entry(tenant).or_insert(Watch { every, last: now });
+        watch.every = every;
+        if at_once {
+            watch.last = now;
         }
     }
 
     /// A tenant whose look is due, its next look set; call until there is none.
     pub(crate) fn due(&mut self, now: Nanos) -> Option<TenantId> {
-        let (tenant, watch) = self.watches.iter_mut().find(|(_, w)| w.next <= now)?;
-        watch.next = now.plus(watch.every);
+        let (tenant, watch) = self.watches.iter_mut().find(|(_, w)| w.next() <= now)?;
+        watch.last = now;
         Some(*tenant)
     }
 
@@ -132,7 +143,7 @@ impl Device {
 
     /// When something is to be done for this device.
     pub(crate) fn next(&self) -> Option<Nanos> {
-        self.watches.values().map(|w| w.next).chain(self.wake_at).min()
+        self.watches.values().map(Watch::next).chain(self.wake_at).min()
     }
 
     /// Somebody competes: accounts change.

@@ -97,13 +97,14 @@ pub enum Effect {
         /// The word, unpacked.
         gate: Gate,
     },
-    /// Read the tenant's page now (an `Observed` in this round of the shell's loop) and then each `every`; `None` stops it.
-    /// Replaces the tenant's earlier watch.
+    /// Read the tenant's page each `every`, counted from the last look; `None` stops it. Replaces the tenant's earlier watch.
     Watch {
         /// Whose.
         tenant: TenantId,
         /// Distance of two looks.
         every: Option<Nanos>,
+        /// Read it now too (an `Observed` in this round of the shell's loop): what was seen before says nothing any more.
+        at_once: bool,
     },
     /// Ask the tenant's clients to put markers behind unmarked tails on this device. A request; may be lost.
     MarkTails {

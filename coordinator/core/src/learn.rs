@@ -36,10 +36,10 @@ impl LaunchTime {
         self.window = aim.min(now.saturating_mul(growth));
     }
 
-    /// True once enough launches were seen to end.
+    /// True once enough launches were seen to end; of long ones the memory holds few.
     #[must_use]
     pub const fn is_known(&self) -> bool {
-        self.completed >= 8
+        self.completed >= 8 || self.completed > 0 && self.busy.0 >= MEMORY.0 / 2
     }
 
     /// How long so many launches take; zero while unknown.

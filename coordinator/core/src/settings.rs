@@ -30,9 +30,10 @@ pub struct Settings {
     pub grace_max: Nanos,
     /// How long a tenant that was granted may take to launch for the first time (a thread has to wake up). Default 5 ms.
     pub wake_grace: Nanos,
-    /// Distance of two looks at a holder while others wait. Default 500 µs.
+    /// Distance of two looks at a holder while others wait; at one that never pauses they are four times rarer. Default 500 µs.
     pub poll_holder: Nanos,
-    /// Distance of two looks at a tenant that drains while others wait. Default 50 µs.
+    /// Distance of two looks at a tenant whose drain may end any moment while others wait; while it has far to go they are rarer,
+    /// to `poll_holder`. Default 50 µs.
     pub poll_drain: Nanos,
     /// Device time that a tenant should have in flight while the device is shared or capped. Default 4 ms.
     pub window_time: Nanos,

@@ -81,10 +81,25 @@ fn a_rival_that_leaves_restores_the_silence() {
     assert!(world.percent100(0, 2 * S + 200 * MS, 6 * S) > 9900);
 }
 
-/// While two compete the daemon is woken some thousand times a second, not more.
+/// While two compete the daemon looks often only where a look decides something: at the end of a drain.
 #[test]
 fn competition_costs_a_bounded_number_of_steps() {
-    let mut world = World::quick(Fair, vec![Tenant::online(saturating()), Tenant::online(saturating())]);
-    world.run_until(10 * S);
-    assert!(world.steps < 40_000, "{} steps in 10 s", world.steps);
+    for kernel in [50 * US, 100 * US, 500 * US, MS, 10 * MS] {
+        let saturating = Tenant::online(Load::Saturate { kernel }).share(50);
+        for policy in [Fair, FixedShare] {
+            let mut world = World::quick(policy, vec![saturating.clone(), saturating.clone()]);
+            world.run_until(11 * S);
+            let steps = world.steps;
+            world.run_until(21 * S);
+            let steps = world.steps - steps;
+            assert!(steps < 16_000, "{policy}, {} µs: {steps} steps in 10 s", kernel / US);
+        }
+    }
+}
+
+#[test]
+fn a_capped_tenant_alone_is_looked_at_rarely() {
+    let mut world = World::quick(FixedShare, vec![Tenant::online(saturating()).share(30)]);
+    world.run_until(11 * S);
+    assert!(world.steps < 6_000, "{} steps in 11 s", world.steps);
 }

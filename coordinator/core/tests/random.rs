@@ -49,7 +49,7 @@ fn no_device_is_idle_while_someone_may_run() {
     each_seed(500, wish, |seed, world| {
         let settings = *world.engine.settings();
         // Grace, the look that sees its end, the look that sees it quiesced, and three wake-ups.
-        let allowed = settings.grace_max.0 + settings.poll_holder.0 + settings.poll_drain.0 + 5 * world.host.wake.1;
+        let allowed = settings.grace_max.0 + 4 * settings.poll_holder.0 + settings.poll_drain.0 + 5 * world.host.wake.1;
         for (from, to) in world.device.idle_spans(0, wish.length) {
             for (tenant, client) in world.clients.iter().enumerate() {
                 let waits = client.waits.iter().copied().chain(client.waiting_since.map(|at| (at, wish.length)));

@@ -48,11 +48,11 @@ impl Daemon {
     fn carry_out(&mut self, device: usize, effect: Effect, now: Nanos, pending: &mut Pending) {
         match effect {
             Effect::SetGate { tenant, gate } => self.set_gate(device, tenant, gate, now),
-            Effect::Watch { tenant, every } => {
+            Effect::Watch { tenant, every, at_once } => {
                 if let Some(target) = self.devices.get_mut(device) {
-                    target.watch(tenant, every, now);
+                    target.watch(tenant, every, at_once, now);
                 }
-                if every.is_some() {
+                if at_once {
                     pending.push_back(Event::Observed { tenant, activity: Activity::default() });
                 }
             }

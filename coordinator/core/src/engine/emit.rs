@@ -12,7 +12,10 @@ use crate::tenant::TenantId;
 
 /// Bits of the epoch that the gate word carries.
 const EPOCH_MASK: u32 = (1 << 26) - 1;
-/// Looks at a tenant past its deadline that does not move are this many times rarer than looks at a holder.
+/// Looks at a holder that never pauses, and at one that is past its drain deadline and moves, are this many times rarer than
+/// looks at a holder that may pause.
+const STEADY: u64 = 4;
+/// The same, of a tenant past its deadline that does not move.
 const RARE: u64 = 10;
 /// A timer is never nearer than this: a policy that asks again at once must not turn into a busy loop.
 const TIMER_MIN: Nanos = Nanos::from_micros(10);
@@ -93,9 +96,11 @@ impl Engine {
             self.rows.iter().map(|(id, row)| (*id, self.watch(*id, row))).collect();
         for (tenant, every) in wanted {
             let Some(row) = self.rows.get_mut(&tenant) else { continue };
-            if row.watch != every {
+            let look = std::mem::take(&mut row.look) || row.watch.is_none();
+            let at_once = look && every.is_some();
+            if row.watch != every || at_once {
                 row.watch = every;
-                effects.push(Effect::Watch { tenant, every });
+                effects.push(Effect::Watch { tenant, every, at_once });
             }
         }
     }
@@ -103,17 +108,22 @@ impl Engine {
     /// How often a tenant should be looked at.
     fn watch(&self, id: TenantId, row: &Row) -> Option<Nanos> {
         let settings = &self.settings;
-        let rare = Nanos(settings.poll_holder.0.saturating_mul(RARE));
+        let rarer = |times| Nanos(settings.poll_holder.0.saturating_mul(times));
         match row.phase {
             Phase::Draining(drain) if drain.expired => {
                 let at_work = row.is_at_work(self.now, settings.drain_deadline);
-                Some(if at_work { settings.poll_holder } else { rare })
+                Some(rarer(if at_work { STEADY } else { RARE }))
             }
             // Nobody waits for leftovers beside online work; they are looked at to know what to charge.
             Phase::Draining(_) if !row.is_online() && self.online_has_turn() => Some(settings.poll_holder),
-            Phase::Draining(_) => Some(self.until_idle(row, settings.poll_drain, 4)),
+            Phase::Draining(_) => Some(self.drain_look(row)),
             Phase::Ajar { confirmed: false } => Some(settings.poll_drain),
-            Phase::Holding(_) if self.is_contended(id, row) => Some(self.until_idle(row, settings.poll_holder, 2)),
+            Phase::Holding(turn) if self.is_contended(id, row) => {
+                let steady = turn.launched && row.launch_time.is_known() && !row.pauses(self.now);
+                // Still several in each turn.
+                let rare = rarer(STEADY).min(Nanos(self.nominal_slice(id).0 / 8)).max(settings.poll_holder);
+                Some(if steady { rare } else { settings.poll_holder })
+            }
             Phase::Holding(turn) if turn.lessons > 0 && !row.launch_time.is_known() => {
                 let unbounded = row.is_online() && self.rows.len() == 1;
                 (!unbounded).then_some(settings.poll_holder)
@@ -122,15 +132,14 @@ impl Engine {
         }
     }
 
-    /// Each look wakes the shell: while a tenant's work in flight is known to last for longer, looks are `rarer` times rarer.
-    fn until_idle(&self, row: &Row, every: Nanos, rarer: u64) -> Nanos {
-        if !row.launch_time.is_known() {
-            return every;
-        }
-        let all = row.launch_time.time_of(row.activity.in_flight);
-        let left = all.0.saturating_sub(self.now.since(row.progress).0);
-        let rare = every.0.saturating_mul(rarer);
-        if left > rare.saturating_mul(3) { Nanos(rare) } else { every }
+    /// How often to look at a tenant that drains: the half of what it needs at least, in steps of two, so that few looks are
+    /// wasted on a drain that can't be over yet and none comes late at one that may.
+    fn drain_look(&self, row: &Row) -> Nanos {
+        let settings = &self.settings;
+        let half = row.shortest_drain(self.now).0 / 2;
+        let least = settings.poll_drain;
+        let steps = (half / least.0.max(1)).max(1).ilog2();
+        Nanos(least.0 << steps).min(settings.poll_holder).max(least)
     }
 
     fn online_has_turn(&self) -> bool {

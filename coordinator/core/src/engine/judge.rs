@@ -112,7 +112,7 @@ impl Engine {
         let turn = row.turn()?;
         let learnt = row.drain_time.expected(row.activity.in_flight, &row.launch_time, &self.settings);
         // A launch that has run for so long without an end is likely to run for as long again.
-        let running = if row.activity.in_flight > 0 { now.since(turn.completed) } else { Nanos(0) };
+        let running = if row.activity.in_flight > 0 { row.seen.since(turn.completed) } else { Nanos(0) };
         Some(Holder {
             claim: claim(*id, row, turn.since, now),
             // Unwatched, it may have launched or be at work by now: what was seen before the silence says nothing.
@@ -193,6 +193,7 @@ impl Engine {
         }
         if let Some(row) = self.rows.get_mut(&id) {
             row.phase = Phase::Ajar { confirmed: false };
+            row.look = true;
         }
         self.note(id, Reason::OnlineReady);
     }

@@ -215,6 +215,7 @@ impl Engine {
             _ => {}
         }
         row.phase = Phase::Draining(Drain { since: now, expired: false, at_work });
+        row.look = true;
         if reason == Reason::NeverLaunched {
             self.waive(id);
         }

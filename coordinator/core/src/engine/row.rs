@@ -84,6 +84,9 @@ impl Shun {
     }
 }
 
+/// A tenant that was not seen idle in a turn for so long is taken for one that never pauses.
+const PAUSES: Nanos = Nanos::from_millis(1000);
+
 /// One tenant.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
@@ -104,6 +107,10 @@ pub(super) struct Row {
     pub(super) last_work: Option<Nanos>,
     /// When a launch or a completion was last seen.
     pub(super) progress: Nanos,
+    /// The launch that was last seen to end did not end before.
+    pub(super) ended: Nanos,
+    /// When it was last seen idle in a turn of its own.
+    pub(super) paused: Option<Nanos>,
     /// When its clients were last asked to mark unmarked tails.
     pub(super) asked: Nanos,
     /// When its last turn ended by idleness.
@@ -112,6 +119,8 @@ pub(super) struct Row {
     pub(super) gate: Gate,
     /// As last asked for.
     pub(super) watch: Option<Nanos>,
+    /// What it does changed with its gate: it is to be looked at in this step.
+    pub(super) look: bool,
     pub(super) reason: Option<Reason>,
 }
 
@@ -131,10 +140,13 @@ impl Row {
             seen: now,
             last_work: None,
             progress: now,
+            ended: now,
+            paused: None,
             asked: Nanos(0),
             gave_up: None,
             gate: Gate::CLOSED,
             watch: None,
+            look: false,
             reason: None,
         }
     }
@@ -176,6 +188,20 @@ impl Row {
             Phase::Draining(drain) => drain.at_work && !drain.expired || wants,
             Phase::Resting | Phase::Ajar { .. } | Phase::Shared => wants,
         }
+    }
+
+    /// It was seen idle in a turn lately: its next pause is to be seen soon.
+    pub(super) fn pauses(&self, now: Nanos) -> bool {
+        self.paused.is_some_and(|at| now.since(at) < PAUSES)
+    }
+
+    /// How long what it has in flight takes at least, going by its last launches; zero while unknown.
+    pub(super) fn shortest_drain(&self, now: Nanos) -> Nanos {
+        if !self.launch_time.is_known() || self.activity.unmarked > 0 {
+            return Nanos(0);
+        }
+        let takes = self.launch_time.time_of(self.activity.in_flight);
+        self.ended.plus(Nanos(takes.0 - takes.0 / 8)).since(now)
     }
 
     /// It has work, as far as that is believed. What has a marker behind it ends without the client's doing; a thread in a

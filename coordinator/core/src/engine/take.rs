@@ -150,6 +150,9 @@ impl Engine {
         let seen = std::mem::replace(&mut row.seen, now);
         let launched = activity.launches != before.launches;
         let completed = completions(&before, &activity);
+        if completed > 0 {
+            row.ended = seen;
+        }
         if launched || completed > 0 || activity.entering != before.entering {
             row.progress = now;
         }
@@ -192,6 +195,9 @@ impl Engine {
             Phase::Holding(turn) => {
                 turn.launched |= launched || row.activity.in_flight > 0;
                 turn.lessons = turn.lessons.saturating_sub(1);
+                if quiesced && turn.launched {
+                    row.paused = Some(now);
+                }
                 if !quiesced {
                     turn.idle_since = None;
                 } else if launched {

@@ -5,11 +5,13 @@ use mgpu_protocol::gate::{Gate, GateState, Markers};
 use mgpu_protocol::units::Nanos;
 
 use super::client::At;
-use super::{GateChange, Thing, World, id};
+use super::{GateChange, Thing, US, World, id};
 
 pub(crate) struct Daemon {
     timer: u64,
     watches: Vec<(u64, Option<u64>)>,
+    /// When each tenant was last looked at.
+    looked: Vec<u64>,
     /// It does nothing before then.
     stalled_until: u64,
     down: bool,
@@ -17,7 +19,7 @@ pub(crate) struct Daemon {
 
 impl Daemon {
     pub(crate) fn new(tenants: usize) -> Self {
-        Self { timer: 0, watches: vec![(0, None); tenants], stalled_until: 0, down: false }
+        Self { timer: 0, watches: vec![(0, None); tenants], looked: vec![0; tenants], stalled_until: 0, down: false }
     }
 
     pub(crate) fn timer(&mut self) -> u64 {
@@ -25,15 +27,9 @@ impl Daemon {
         self.timer
     }
 
-    /// A new interval; the look to take at once, if any.
-    pub(crate) fn watch(&mut self, tenant: usize, every: Option<u64>) -> Option<(usize, u64)> {
-        let watch = &mut self.watches[tenant];
-        *watch = (watch.0 + 1, every);
-        every.map(|_| (tenant, watch.0))
-    }
-
     pub(crate) fn forget(&mut self, tenant: usize) {
-        self.watch(tenant, None);
+        let watch = &mut self.watches[tenant];
+        *watch = (watch.0 + 1, None);
     }
 }
 
@@ -41,6 +37,18 @@ impl World {
     /// The daemon does nothing for `span`.
     pub fn stall_daemon(&mut self, span: u64) {
         self.daemon.stalled_until = self.now + span;
+    }
+
+    /// A new interval; the next look, if any.
+    pub(crate) fn watch(&mut self, tenant: usize, every: Option<u64>, at_once: bool) -> Option<(u64, usize, u64)> {
+        self.daemon.forget(tenant);
+        let watch = &mut self.daemon.watches[tenant];
+        watch.1 = every;
+        let generation = watch.0;
+        // A look at once comes in the same round of the daemon's loop.
+        let soon = self.now + 2 * US;
+        let at = if at_once { soon } else { soon.max(self.daemon.looked[tenant] + every? + self.wake_delay()) };
+        every.map(|_| (at, tenant, generation))
     }
 
     pub(crate) fn daemon_runs(&mut self, thing: Thing) {
@@ -70,6 +78,7 @@ impl World {
     fn poll(&mut self, tenant: usize, generation: u64) {
         let (current, every) = self.daemon.watches[tenant];
         let Some(every) = every.filter(|_| current == generation) else { return };
+        self.daemon.looked[tenant] = self.now;
         let activity = self.activity(tenant);
         self.step(Event::Observed { tenant: id(tenant), activity });
         if self.daemon.watches[tenant].0 == generation {

@@ -308,9 +308,9 @@ impl World {
         for effect in effects {
             match effect {
                 Effect::SetGate { tenant, gate } => self.set_gate(tenant.0 as usize, gate),
-                Effect::Watch { tenant, every } => {
+                Effect::Watch { tenant, every, at_once } => {
                     self.wishes.1 += u64::from(every.is_some());
-                    looks.extend(self.daemon.watch(tenant.0 as usize, every.map(|n| n.0)));
+                    looks.extend(self.watch(tenant.0 as usize, every.map(|n| n.0), at_once));
                 }
                 Effect::MarkTails { tenant } => self.put(self.now + 100 * US, Thing::Mark(tenant.0 as usize)),
                 Effect::WakeAt { at } => {
@@ -324,9 +324,8 @@ impl World {
                 Effect::Decided { tenant, reason } => self.journal.push((self.now, tenant.0, reason.to_string())),
             }
         }
-        for (tenant, generation) in looks {
-            // The first look comes in the same round of the daemon's loop.
-            self.put(self.now + 2 * US, Thing::Poll(tenant, generation));
+        for (at, tenant, generation) in looks {
+            self.put(at, Thing::Poll(tenant, generation));
         }
     }
 }
