@@ -23,6 +23,7 @@ mod daemon;
 mod device;
 mod device_lock;
 mod look;
+mod meter;
 mod nvml;
 mod poller;
 mod process;
@@ -30,6 +31,7 @@ mod runtime_dir;
 mod scheduling;
 mod state;
 mod tenant;
+mod values;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

@@ -17,6 +17,7 @@ use rustix::event::EventfdFlags;
 
 use crate::books::Books;
 use crate::look::{Memory, Slots};
+use crate::meter::Meter;
 use crate::poller::Token;
 use crate::process::ProcessId;
 use crate::state::{ClientState, Origin, TenantState};
@@ -30,6 +31,7 @@ pub(crate) struct Connection {
     /// Readable when it has died.
     pub(crate) pidfd: Option<(OwnedFd, Token)>,
     pub(crate) since: Nanos,
+    pub(crate) meter: Meter,
     /// Its place in the page, once its hello was accepted.
     pub(crate) seat: Option<Seat>,
 }
@@ -101,6 +103,7 @@ pub(crate) struct Tenant {
     pub(crate) made: Nanos,
     pub(crate) directory: PathBuf,
     pub(crate) listener: (OwnedFd, Token),
+    pub(crate) connects: Meter,
     pub(crate) pages: Pages,
     pub(crate) bell: Bell,
     pub(crate) connections: BTreeMap<Token, Connection>,
@@ -139,20 +142,20 @@ impl Pages {
     }
 }
 
-/// The want eventfd, with the memory of how often it rang.
+/// The want eventfd.
 #[derive(Debug)]
 pub(crate) struct Bell {
     pub(crate) fd: OwnedFd,
     pub(crate) token: Token,
-    rung: u32,
-    window: Nanos,
-    /// Not listened to until then.
-    pub(crate) muted_until: Option<Nanos>,
+    pub(crate) meter: Meter,
 }
 
-/// A client rings at most once per closing of a gate; this is far above what a hand-over needs.
+/// Each waiting thread rings at most each 100 ms, and once per closing of a gate.
 const RINGS: u32 = 400;
-const RING_WINDOW: Nanos = Nanos::from_millis(20);
+/// One question per allocation at most, each answered before the next.
+pub(crate) const PACKETS: u32 = 1_000;
+/// All slots taken at once is 64.
+pub(crate) const CONNECTS: u32 = 200;
 
 impl Bell {
     /// An eventfd for the clients.
@@ -162,23 +165,14 @@ impl Bell {
 
     /// Watched under `token`.
     pub(crate) const fn new(fd: OwnedFd, token: Token) -> Self {
-        Self { fd, token, rung: 0, window: Nanos(0), muted_until: None }
+        Self { fd, token, meter: Meter::new(RINGS) }
     }
 
-    /// It rang: empties it. `false`: too often, so it should not be listened to until `muted_until`.
+    /// It rang: empties it. `false`: too often, so it should not be listened to for a while.
     pub(crate) fn rang(&mut self, now: Nanos) -> bool {
         let mut count = [0_u8; 8];
         let _ = rustix::io::read(&self.fd, &mut count);
-        if now.since(self.window) > RING_WINDOW {
-            self.window = now;
-            self.rung = 0;
-        }
-        self.rung += 1;
-        if self.rung <= RINGS {
-            return true;
-        }
-        self.muted_until = Some(self.window.plus(RING_WINDOW));
-        false
+        self.meter.count(now)
     }
 }
 
@@ -222,6 +216,12 @@ impl Tenant {
         slots
             .filter_map(|slot| self.pages.tenant.slots.get(slot))
             .any(|slot| slot.waiting.load(Ordering::Acquire) > 0 || slot.want.load(Ordering::Acquire) != 0)
+    }
+
+    /// When somebody who asked too often is to be heard again.
+    pub(crate) fn next_unmute(&self) -> Option<Nanos> {
+        let meters = self.connections.values().map(|c| &c.meter).chain([&self.bell.meter, &self.connects]);
+        meters.filter_map(Meter::muted_until).min()
     }
 
     /// The heartbeat begins, if it is not going on.

@@ -25,17 +25,11 @@ fn resident_kib(pid: u32) -> u64 {
     line.split_ascii_whitespace().nth(1).expect("number").parse().expect("number")
 }
 
-#[test]
-fn with_attached_idle_tenants_the_daemon_sleeps() {
+/// After attach there is bookkeeping (state file, first looks); then a second without a single wake-up must come. The second is
+/// what is measured, not a wait for something to happen.
+fn falls_asleep(tenants: &[Settings]) {
     let node = Node::running();
-    let names = ["a", "b", "c", "d"];
-    let clients: Vec<Client> = names
-        .iter()
-        .map(|name| node.create(&Settings { name: Some((*name).to_owned()), ..Settings::default() }))
-        .map(|directory| Client::attach(&directory))
-        .collect();
-    // After attach there is bookkeeping (state file, first looks); then a second without a single wake-up must come. The
-    // second is what is measured, not a wait for something to happen.
+    let clients: Vec<Client> = tenants.iter().map(|settings| Client::attach(&node.create(settings))).collect();
     let mut last = sleeps(node.pid());
     until("a second without a wake-up", || {
         std::thread::sleep(std::time::Duration::from_secs(1));
@@ -45,6 +39,23 @@ fn with_attached_idle_tenants_the_daemon_sleeps() {
         quiet.then_some(())
     });
     drop(clients);
+}
+
+#[test]
+fn with_idle_tenants_of_a_fair_device_the_daemon_sleeps() {
+    falls_asleep(&[Settings::default(), Settings::default(), Settings::default(), Settings::default()]);
+}
+
+#[test]
+fn with_idle_tenants_that_have_shares_the_daemon_sleeps() {
+    let share = |share| Settings { share: Some(share), ..Settings::default() };
+    falls_asleep(&[share(30), share(60)]);
+}
+
+#[test]
+fn with_idle_tenants_of_both_classes_the_daemon_sleeps() {
+    let class = |class: &str| Settings { class: Some(class.to_owned()), ..Settings::default() };
+    falls_asleep(&[class("online"), class("offline"), class("offline")]);
 }
 
 #[test]

@@ -3,7 +3,9 @@
 mod support;
 
 use std::os::fd::AsFd;
+use std::sync::atomic::AtomicBool;
 
+use mgpu_protocol::control::Settings;
 use mgpu_protocol::layout::MAX_CLIENTS;
 use mgpu_protocol::message::{Hello, Refusal, Reply, Request};
 use mgpu_protocol::socket;
@@ -173,4 +175,34 @@ fn a_tenant_that_rings_without_end_is_muted_and_heard_again() {
     ringer.join().expect("ended");
     client.ring();
     until("its want is taken", || (client.slot().want.load(Ordering::SeqCst) == 0).then_some(()));
+}
+
+#[test]
+fn a_flood_of_packets_or_connections_leaves_the_others_their_turn() {
+    let node = Node::running();
+    let flooder = Client::attach(&node.create(&Settings { name: Some("flood".to_owned()), ..with_memory(GIB) }));
+    let honest = Client::attach(&node.create(&Settings { name: Some("honest".to_owned()), ..with_memory(GIB) }));
+    let directory = node.folder_of("flood");
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                flooder.lease(u64::MAX);
+            }
+        });
+        scope.spawn(|| {
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                drop(socket::connect(&directory.join("socket")));
+            }
+        });
+        until("both are muted", || {
+            let log = node.log();
+            (log.contains("sends too much") && log.contains("connects too often")).then_some(())
+        });
+        assert!(honest.allocate(GIB));
+        honest.free(GIB);
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    drop(flooder);
+    until("it is served again", || Client::try_attach(&directory, Hello::new(1)).ok());
 }

@@ -139,15 +139,24 @@ impl Daemon {
         }
     }
 
-    /// Listens again to tenants that rang too often; what they wanted meanwhile is taken first.
-    pub(super) fn unmute_bells(&mut self, now: Nanos) {
-        let due = |t: &crate::tenant::Tenant| t.bell.muted_until.is_some_and(|at| at <= now);
-        let muted: Vec<TenantId> = self.tenants.values().filter(|t| due(t)).map(|t| t.number).collect();
-        for number in muted {
-            if let Some(tenant) = self.tenants.get_mut(&number) {
-                tenant.bell.muted_until = None;
+    /// Listens again to those who asked too often; what they wanted meanwhile is taken first.
+    pub(super) fn unmute(&mut self, now: Nanos) {
+        let mut rang = Vec::new();
+        for tenant in self.tenants.values_mut().filter(|t| t.next_unmute().is_some_and(|at| at <= now)) {
+            if tenant.bell.meter.is_due(now) {
                 self.poller.listen_to(&tenant.bell.fd, tenant.bell.token, true);
+                rang.push(tenant.number);
             }
+            if tenant.connects.is_due(now) {
+                self.poller.listen_to(&tenant.listener.0, tenant.listener.1, true);
+            }
+            for (token, connection) in &mut tenant.connections {
+                if connection.meter.is_due(now) {
+                    self.poller.listen_to(&connection.socket, *token, true);
+                }
+            }
+        }
+        for number in rang {
             self.take_wants(number);
         }
     }

@@ -4,10 +4,9 @@
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
 
-use mgpu_coordinator_core::{Event, Refusal, TenantId};
+use mgpu_coordinator_core::{Refusal, TenantId};
 use mgpu_protocol::control::{Request, Response, Settings, TenantRow};
 use mgpu_protocol::gate::{Gate, GateState};
-use mgpu_protocol::units::Nanos;
 use mgpu_protocol::{PAGE_VERSION, PROTOCOL_VERSION, socket};
 use tracing::{debug, info, warn};
 
@@ -32,8 +31,6 @@ pub(crate) struct Peer {
 const MAX_LINE: usize = 64 << 10;
 /// Open connections; more are closed at once.
 const MAX_PEERS: usize = 64;
-/// Bounds of hold by `mgpu set --device --hold`.
-const MAX_HOLD_MS: u32 = 60_000;
 
 impl Daemon {
     pub(super) fn accept_control(&mut self) {
@@ -148,27 +145,6 @@ impl Daemon {
             directory: tenant.directory.display().to_string(),
             devices: tenant.devices.iter().filter_map(|d| Some(self.devices.get(*d)?.uuid.clone())).collect(),
         })
-    }
-
-    fn change_device(&mut self, text: &str, policy: Option<&str>, hold_ms: Option<u32>) -> Result<(), Refusal> {
-        let device = self.resolve_device(text)?;
-        let policy = policy.map(str::parse).transpose().map_err(|e: mgpu_protocol::units::ParseError| Refusal(e.0))?;
-        if let Some(hold) = hold_ms.filter(|ms| *ms > MAX_HOLD_MS) {
-            return Err(Refusal(format!("hold {hold} ms is out of range: 0 to {MAX_HOLD_MS} ms")));
-        }
-        if let Some(policy) = policy {
-            let before = self.devices[device].admission.policy();
-            self.devices[device].admission.set_policy(policy)?;
-            self.devices[device].operator_policy = Some(policy);
-            self.follow_policy(device, before);
-        }
-        if let Some(hold) = hold_ms {
-            self.devices[device].operator_hold = Some(Nanos::from_millis(hold.into()));
-            let settings = self.devices[device].settings(&self.config);
-            info!(device = %self.devices[device].uuid, hold_ms = hold, "hold");
-            self.drive(device, Event::SettingsChanged { settings });
-        }
-        Ok(())
     }
 
     fn rows(&self) -> Vec<TenantRow> {

@@ -74,7 +74,7 @@ impl Daemon {
         let heard = super::session::send(&connection.socket, &packet);
         tenant.publish();
         if given > 0 {
-            self.save_lazily();
+            self.save_soon();
         }
         heard
     }

@@ -1,11 +1,13 @@
 //! The loop: clock + sockets + pages → engine → pages. One thread owns everything here; slow calls go to `chores`. The loop
 //! sleeps until a descriptor is ready or the nearest deadline; with nobody competing there is no deadline.
 
+mod change;
 mod compute;
 mod control;
 mod declare;
 mod memory;
 mod persist;
+mod restore;
 mod session;
 mod start;
 mod tenants;
@@ -131,7 +133,7 @@ impl Daemon {
     fn do_due(&mut self, now: Nanos) {
         self.run_engines(now);
         self.beat(now);
-        self.unmute_bells(now);
+        self.unmute(now);
         self.drop_silent_connections(now);
         self.settle_due(now);
         self.audit_due(now);
@@ -146,7 +148,7 @@ impl Daemon {
     fn next_deadline(&self) -> Option<Nanos> {
         let devices = self.devices.iter().filter_map(Device::next);
         let tenants = self.tenants.values().flat_map(|t| {
-            [t.next_beat, t.bell.muted_until, t.settling_until, declare::deadline(t), session::hello_deadline(t)]
+            [t.next_beat, t.next_unmute(), t.settling_until, declare::deadline(t), session::hello_deadline(t)]
         });
         let own = [self.persist.due(), self.audit.due(), self.idle_deadline().filter(|_| self.exit_when_idle)];
         devices.chain(tenants.flatten()).chain(own.into_iter().flatten()).min()

@@ -44,18 +44,9 @@ impl Daemon {
         self.persist.ordered
     }
 
-    /// Writes the state within [`LAZY`]: clients have come or gone.
+    /// Writes the state within [`LAZY`]: clients have come or gone, or got leases.
     pub(super) fn save_soon(&mut self) {
-        self.save_by(LAZY);
-    }
-
-    /// As [`Self::save_soon`], for leases.
-    pub(super) fn save_lazily(&mut self) {
-        self.save_by(LAZY);
-    }
-
-    fn save_by(&mut self, span: Nanos) {
-        let at = clock::now().plus(span);
+        let at = clock::now().plus(LAZY);
         self.persist.at = Some(self.persist.at.map_or(at, |earlier| earlier.min(at)));
     }
 

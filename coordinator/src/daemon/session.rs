@@ -12,9 +12,10 @@ use tracing::{debug, info, warn};
 
 use super::{Daemon, Source};
 use crate::clock;
+use crate::meter::Meter;
 use crate::poller::Token;
 use crate::process;
-use crate::tenant::{Connection, Phase, Seat, Tenant};
+use crate::tenant::{Connection, PACKETS, Phase, Seat, Tenant};
 
 /// Connections of one tenant, with and without a seat. More are closed at once.
 const MAX_CONNECTIONS: usize = 128;
@@ -37,7 +38,11 @@ pub(super) fn send(to: &OwnedFd, packet: &Packet) -> bool {
 impl Daemon {
     /// Somebody connects to a tenant's socket.
     pub(super) fn accept_client(&mut self, number: TenantId) {
-        let Some(tenant) = self.tenants.get(&number) else { return };
+        let Some(tenant) = self.tenants.get_mut(&number) else { return };
+        if !tenant.connects.count(clock::now()) {
+            warn!(tenant = %tenant.name, "connects too often, not heard for a while");
+            self.poller.listen_to(&tenant.listener.0, tenant.listener.1, false);
+        }
         let connection = match socket::accept(tenant.listener.0.as_fd()) {
             Ok(connection) => connection,
             Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => return,
@@ -65,7 +70,14 @@ impl Daemon {
             }
             None => None,
         };
-        let connection = Connection { socket: fd, process: peer.process, pidfd, since: clock::now(), seat: None };
+        let connection = Connection {
+            socket: fd,
+            process: peer.process,
+            pidfd,
+            since: clock::now(),
+            meter: Meter::new(PACKETS),
+            seat: None,
+        };
         if let Some(tenant) = self.tenants.get_mut(&number) {
             tenant.connections.insert(token, connection);
         }
@@ -90,7 +102,8 @@ impl Daemon {
     pub(super) fn on_packets(&mut self, number: TenantId, token: Token) {
         let mut buffer = [0_u8; MAX_PACKET + 1];
         for _ in 0..FAIR {
-            let Some(connection) = self.tenants.get(&number).and_then(|t| t.connections.get(&token)) else { return };
+            let connection = self.tenants.get_mut(&number).and_then(|t| t.connections.get_mut(&token));
+            let Some(connection) = connection else { return };
             // Descriptors that a client sends along are closed by dropping.
             let received = socket::receive(connection.socket.as_fd(), &mut buffer);
             let length = match received {
@@ -99,6 +112,11 @@ impl Daemon {
                 // Hung up (also a packet of no bytes, which no shim sends), too long, or broken.
                 _ => return self.lose_client(number, token, false),
             };
+            if !connection.meter.count(clock::now()) {
+                let pid = connection.process.pid;
+                warn!(pid, "sends too much, not heard for a while");
+                self.poller.listen_to(&connection.socket, token, false);
+            }
             let request = buffer.get(..length).and_then(Request::decode);
             if !self.on_request(number, token, request) {
                 return self.lose_client(number, token, false);

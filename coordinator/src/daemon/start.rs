@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 use mgpu_coordinator_core::TenantId;
 use rustix::fs::FlockOperation;
 use rustix::net::SocketType;
-use tracing::{error, info, warn};
+use tracing::{info, warn};
 
-use super::{Daemon, Source, persist::Persist, tenants};
+use super::restore::expected_by_device;
+use super::{Daemon, Source, persist::Persist};
 use crate::chores::Chores;
 use crate::clock;
 use crate::config::{Config, Declared, explicit};
@@ -142,28 +143,6 @@ impl Daemon {
         );
     }
 
-    /// Restores the tenants of the last daemon and removes directories that belong to none.
-    fn restore_all(&mut self, saved: Option<&State>) {
-        for tenant in saved.map(|s| s.tenants.as_slice()).unwrap_or_default() {
-            let index = |uuid: &String| self.devices.iter().position(|d| d.uuid == *uuid);
-            let devices: Option<Vec<usize>> = tenant.devices.iter().map(index).collect();
-            let result = match devices {
-                Some(devices) => self.restore(tenant, devices),
-                None => Err("one of its devices has gone".into()),
-            };
-            if let Err(error) = result {
-                error!(tenant = %tenant.name, %error, "a tenant of the last daemon can't be kept; its clients go on without one");
-            }
-        }
-        let Ok(entries) = fs::read_dir(self.runtime_dir.join("tenants")) else { return };
-        for entry in entries.flatten() {
-            if !self.tenants.values().any(|t| entry.file_name().to_str() == Some(&t.id)) {
-                info!(path = %entry.path().display(), "a directory of no tenant is removed");
-                tenants::remove_directory(&entry.path());
-            }
-        }
-    }
-
     /// Removes what a stopped daemon should not leave; `all`: everything, since nobody will come back for it.
     pub(super) fn remove_own_files(&self, all: bool) {
         let mut names = vec!["control.sock", "declare.sock"];
@@ -274,11 +253,4 @@ fn read_state(path: &Path, boot: &str) -> Result<Option<State>, StartError> {
             Ok(None)
         }
     }
-}
-
-/// Tenants by device whose clients of the last daemon may still have work there.
-fn expected_by_device(saved: &State) -> Vec<(String, TenantId)> {
-    let alive = |t: &&state::TenantState| t.clients.iter().any(|c| process::pidfd_of(c.process).is_some());
-    let tenants = saved.tenants.iter().filter(alive);
-    tenants.flat_map(|t| t.devices.iter().map(|d| (d.clone(), TenantId(t.number)))).collect()
 }

@@ -18,13 +18,11 @@ use crate::clock;
 use crate::config::Without;
 use crate::crash;
 use crate::look::Memory;
+use crate::meter::Meter;
 use crate::process::{self, ProcessId};
 use crate::runtime_dir::{listen, own_directory, write_by_rename};
-use crate::state::{Origin, TenantState};
-use crate::tenant::{Bell, Ghost, Pages, Phase, Tenant};
-
-/// Clients of the last daemon come back within this (they reconnect at once, then each second at most).
-const SETTLING: Nanos = Nanos::from_millis(1_500);
+use crate::state::Origin;
+use crate::tenant::{Bell, CONNECTS, Pages, Tenant};
 
 /// A tenant that is to be made or restored.
 pub(super) struct Plan {
@@ -102,7 +100,7 @@ impl Daemon {
     }
 
     /// Asks each device first, then joins all. A restored tenant meets the policy that its devices had.
-    fn admit(&mut self, plan: &Plan, restored: bool) -> Result<(), Refusal> {
+    pub(super) fn admit(&mut self, plan: &Plan, restored: bool) -> Result<(), Refusal> {
         let asked = per_device(&plan.settings, plan.devices.len())?;
         let requests: Vec<Request> = plan
             .devices
@@ -138,7 +136,7 @@ impl Daemon {
     }
 
     /// Directory, pages, listener. `restored`: under an earlier daemon it stood already.
-    fn build(&mut self, plan: Plan, restored: bool) -> Result<(), Box<dyn std::error::Error>> {
+    pub(super) fn build(&mut self, plan: Plan, restored: bool) -> Result<(), Box<dyn std::error::Error>> {
         let directory = self.runtime_dir.join("tenants").join(&plan.id);
         own_directory(&directory, if self.user { 0o700 } else { 0o755 })?;
         crash::point("tenant-directory");
@@ -167,6 +165,7 @@ impl Daemon {
             made: clock::now(),
             directory,
             listener: (listener, listener_token),
+            connects: Meter::new(CONNECTS),
             pages,
             bell: Bell::new(bell, bell_token),
             connections: std::collections::BTreeMap::new(),
@@ -195,7 +194,7 @@ impl Daemon {
         Ok(())
     }
 
-    fn watch_process(
+    pub(super) fn watch_process(
         &mut self,
         process: ProcessId,
         source: Source,
@@ -211,7 +210,7 @@ impl Daemon {
         limits.enumerate().map(|(line, limit)| Books::new(line, limit, self.config.lease_chunk.0.0)).collect()
     }
 
-    fn entitlement_text(&self, plan: &Plan) -> String {
+    pub(super) fn entitlement_text(&self, plan: &Plan) -> String {
         let row = |device: &usize| self.devices[*device].admission.row(plan.number).and_then(|row| row.memory);
         EntitlementFile {
             tenant: plan.name.clone(),
@@ -219,126 +218,6 @@ impl Daemon {
             closed_without_coordinator: self.config.without_coordinator == Without::Closed,
         }
         .to_text()
-    }
-
-    /// `mgpu set TENANT`: only what is named changes.
-    ///
-    /// # Errors
-    /// As [`Self::create`]; nothing has changed then.
-    pub(super) fn change(&mut self, which: &str, wish: &Settings) -> Result<(), Refusal> {
-        if wish.name.is_some() || wish.policy.is_some() || !wish.devices.is_empty() {
-            return Err(Refusal(
-                "a running tenant's name, devices and policy don't change: share, memory, class and weight do (the policy \
-                 is the device's: mgpu set --device)"
-                    .to_owned(),
-            ));
-        }
-        let by_name = self.tenants.values().find(|t| t.name == which || t.id == which).map(|t| t.number);
-        let number = by_name.ok_or_else(|| {
-            let names: Vec<&str> = self.tenants.values().map(|t| t.name.as_str()).collect();
-            Refusal(format!("tenant \"{which}\" is unknown: the tenants are {}", listed(&names)))
-        })?;
-        let devices = self.tenants.get(&number).map(|t| t.devices.clone()).unwrap_or_default();
-        let request = per_device(wish, devices.len())?;
-        self.change_rows(number, &devices, &request)?;
-        self.spread_change(number, &devices, wish);
-        Ok(())
-    }
-
-    fn change_rows(&mut self, number: TenantId, devices: &[usize], request: &Request) -> Result<(), Refusal> {
-        for device in devices {
-            self.devices[*device].admission.check_change(number, request)?;
-        }
-        for device in devices {
-            self.devices[*device].admission.change(number, request)?;
-        }
-        Ok(())
-    }
-
-    fn spread_change(&mut self, number: TenantId, devices: &[usize], wish: &Settings) {
-        for (index, device) in devices.iter().enumerate() {
-            let Some(entitlement) = self.devices[*device].admission.row(number).copied() else { continue };
-            if let Some(tenant) = self.tenants.get_mut(&number)
-                && let Some(books) = tenant.books.get_mut(index)
-            {
-                books.set_limit(limit_word(&entitlement), &tenant.pages.tenant.slots);
-                tenant.publish();
-            }
-            if self.tenants.get(&number).is_some_and(|t| t.joined) {
-                self.drive(*device, Event::TenantChanged { tenant: number, entitlement });
-            }
-        }
-        let Some(tenant) = self.tenants.get_mut(&number) else { return };
-        let settings = &mut tenant.settings;
-        settings.memory = wish.memory.or(settings.memory);
-        settings.share = wish.share.or(settings.share);
-        settings.class = wish.class.clone().or_else(|| settings.class.take());
-        settings.weight = wish.weight.or(settings.weight);
-        info!(tenant = %tenant.name, settings = ?tenant.settings, "changed");
-        let plan = Plan {
-            number,
-            id: tenant.id.clone(),
-            name: tenant.name.clone(),
-            settings: tenant.settings.clone(),
-            devices: tenant.devices.clone(),
-            origin: tenant.origin.clone(),
-        };
-        let path = tenant.directory.join("entitlement");
-        if let Err(error) = write_by_rename(&path, &self.entitlement_text(&plan), 0o644) {
-            warn!(path = %path.display(), %error, "the entitlement file keeps the old limit");
-        }
-    }
-
-    /// Restores a tenant of an earlier daemon.
-    ///
-    /// # Errors
-    /// It does not fit any more (device gone, configuration changed), or its directory can't be used.
-    pub(super) fn restore(
-        &mut self,
-        saved: &TenantState,
-        devices: Vec<usize>,
-    ) -> Result<(), Box<dyn std::error::Error>> {
-        let number = TenantId(saved.number);
-        let plan = Plan {
-            number,
-            id: saved.id.clone(),
-            name: saved.name.clone(),
-            settings: saved.settings.clone(),
-            devices,
-            origin: saved.origin.clone(),
-        };
-        self.admit(&plan, true)?;
-        if let Err(error) = self.build(plan, true) {
-            self.release_rows(number);
-            return Err(error);
-        }
-        let now = clock::now();
-        let mut ghosts = Vec::new();
-        for client in &saved.clients {
-            let mut bytes = [0; MAX_DEVICES];
-            for (place, given) in bytes.iter_mut().zip(&client.given) {
-                *place = *given;
-            }
-            let phase = match self.watch_process(client.process, Source::GhostDeath(number)) {
-                Some(watched) => Phase::Absent(Some(watched)),
-                None => Phase::Gone(now),
-            };
-            // It was here long before us.
-            ghosts.push(Ghost { process: client.process, attached: Nanos(0), bytes, phase });
-        }
-        let Some(tenant) = self.tenants.get_mut(&number) else { return Ok(()) };
-        tenant.ghosts = ghosts;
-        tenant.publish();
-        if tenant.is_settling() {
-            tenant.settling_until = Some(now.plus(SETTLING));
-            for books in &mut tenant.books {
-                books.set_floor(books.charged());
-            }
-        } else {
-            self.join_engines(number, false);
-        }
-        self.audit_soon();
-        Ok(())
     }
 
     /// The process that a tenant was made for has died.
@@ -377,7 +256,7 @@ impl Daemon {
         self.save_now();
     }
 
-    fn release_rows(&mut self, number: TenantId) {
+    pub(super) fn release_rows(&mut self, number: TenantId) {
         for device in &mut self.devices {
             device.admission.release(number);
         }
@@ -415,7 +294,7 @@ pub(super) fn remove_directory(path: &Path) {
     }
 }
 
-fn limit_word(row: &Entitlement) -> u64 {
+pub(super) fn limit_word(row: &Entitlement) -> u64 {
     row.memory.map_or(u64::MAX, |bytes| bytes.0)
 }
 
