@@ -3,11 +3,12 @@
 //! A run is invalid only if clients' and server's run delay that fell into device-idle time exceeds 0.3 % of the window while
 //! `mgpud` used under 5 % of a core (DESIGN §10). That is decided from samples taken every few milliseconds, before anybody
 //! looks at the shares, and printed first. Idle time in which nobody holds a grant is no loss: a device whose tenants are capped at
-//! `granted` percent together is idle for the rest by promise, so only idle time beyond that can have been lost to delay.
+//! `granted` percent together is idle for the rest by promise, so only idle time beyond that can have been lost to delay. And a gap is
+//! only disturbed by as much as it is longer than the run's own median gap: what every hand-over takes is ours, not the machine's.
 
 use crate::node::Node;
 use crate::schedstat;
-use crate::witness::Witness;
+use crate::witness::{Span, Witness};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -75,10 +76,20 @@ pub fn window(node: &Node, index: usize, pids: &[u32], granted: u32, length: Dur
         elapsed_ns,
         busy_ns: last.busy_since(&first, index),
         device_busy_ns: last.devices[index].busy_ns - first.devices[index].busy_ns,
-        delay_in_idle_ns: delay_in_idle_ns.min(idle_ns.saturating_sub(promised_idle_ns)),
+        delay_in_idle_ns: delay_in_idle_ns
+            .min(idle_ns.saturating_sub(promised_idle_ns))
+            .min(beyond_the_median(&node.idle_spans(index, first.now_ns))),
         daemon_cpu_ns: node.daemon_cpu_ns() - daemon_before,
         last,
     }
+}
+
+/// By how much gaps are longer than the median one, ns, all together.
+fn beyond_the_median(gaps: &[Span]) -> u64 {
+    let mut lengths: Vec<u64> = gaps.iter().map(|gap| gap.end_ns.saturating_sub(gap.start_ns)).collect();
+    lengths.sort_unstable();
+    let median = lengths.get(lengths.len() / 2).copied().unwrap_or(0);
+    lengths.iter().map(|length| length.saturating_sub(median)).sum()
 }
 
 /// Measures until a run is valid, three times at most; each validity is printed before anybody reads the result. `None` if two of
@@ -111,5 +122,18 @@ pub fn judged(what: &str, node: &Node, pids: &[u32], granted: u32, length: Durat
         None => {
             println!("\nskipped: {what}: two of three runs were invalid, the machine is too busy to judge device time")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gaps of 100, 150 and 900: the median is 150, only the longest is beyond it, by 750.
+    #[test]
+    fn only_what_is_longer_than_the_median_gap_is_disturbed() {
+        let gap = |length| Span { start_ns: 1000, end_ns: 1000 + length };
+        assert_eq!(beyond_the_median(&[gap(900), gap(100), gap(150)]), 750);
+        assert_eq!(beyond_the_median(&[]), 0);
     }
 }

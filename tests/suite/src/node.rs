@@ -2,7 +2,7 @@
 
 use crate::tenant::{Program, Tenant};
 use crate::wait;
-use crate::witness::Witness;
+use crate::witness::{Intervals, Span, Witness};
 use crate::{paths, schedstat};
 use mgpu_sim_link::client::Observer;
 use nix::sys::signal::{Signal, kill};
@@ -190,6 +190,19 @@ impl Node {
     #[must_use]
     pub fn witness(&self) -> Witness {
         self.try_witness().unwrap_or_else(|| panic!("mgpu-sim doesn't answer: {}", read(&self.file("sim.log"))))
+    }
+
+    /// Times since `since_ns` in which device `index` was idle.
+    ///
+    /// # Panics
+    /// If the server doesn't answer.
+    #[must_use]
+    pub fn idle_spans(&self, index: usize, since_ns: u64) -> Vec<Span> {
+        let mut kept = self.observer.lock().expect("no holder panics");
+        let observer = kept.as_mut().expect("the witness was asked before");
+        let text = observer.intervals_json(since_ns).expect("mgpu-sim answers");
+        let intervals: Intervals = serde_json::from_str(&text).expect("intervals");
+        intervals.devices[index].idle.clone()
     }
 
     fn try_witness(&self) -> Option<Witness> {

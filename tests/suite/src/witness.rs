@@ -63,6 +63,29 @@ pub struct Process {
     pub alive: bool,
 }
 
+/// When each device did what, as far back as the server remembers.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Intervals {
+    /// One entry a device.
+    pub devices: Vec<DeviceIntervals>,
+}
+
+/// One device's times.
+#[derive(Clone, Debug, Deserialize)]
+pub struct DeviceIntervals {
+    /// Times without any kernel, oldest first.
+    pub idle: Vec<Span>,
+}
+
+/// From when to when, ns of CLOCK_MONOTONIC.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct Span {
+    /// Start.
+    pub start_ns: u64,
+    /// End.
+    pub end_ns: u64,
+}
+
 /// A function that the simulated driver lacks.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Unimplemented {
