@@ -132,7 +132,7 @@ mod tests {
     /// Gaps of 100, 150 and 900: the median is 150, only the longest is beyond it, by 750.
     #[test]
     fn only_what_is_longer_than_the_median_gap_is_disturbed() {
-        let gap = |length| Span { start_ns: 1000, end_ns: 1000 + length };
+        let gap = |length: u64| Span { start_ns: 1000, end_ns: 1000 + length };
         assert_eq!(beyond_the_median(&[gap(900), gap(100), gap(150)]), 750);
         assert_eq!(beyond_the_median(&[]), 0);
     }
