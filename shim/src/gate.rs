@@ -19,7 +19,7 @@ use mgpu_protocol::units::Nanos;
 use mgpu_protocol::wait::{Futex, Parker, futex_half, wait_round};
 use mgpu_shim_core::gate::{Verdict, after_launch, judge};
 use mgpu_shim_core::session::Pulse;
-use mgpu_shim_core::window::CAP;
+use mgpu_shim_core::window::{CAP, Window};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::Ordering as StdOrdering;
 
@@ -140,7 +140,7 @@ impl Launch<'_> {
     #[cold]
     fn wait_for_grant(&self, line: usize) {
         self.mark_tails(line);
-        self.attachment.with_window(line, mgpu_shim_core::window::Window::pause);
+        self.attachment.with_window(line, Window::pause);
         let client = self.attachment.desk.client();
         client.waiting.fetch_add(1, Ordering::AcqRel);
         self.wait_rounds(line, self.attachment.grant(line));
@@ -157,7 +157,10 @@ impl Launch<'_> {
         loop {
             let ring = || write_edge(self.attachment.want.as_ref());
             let word = wait_round(&grant.gate, client, device, &Futex, ring, ROUND);
-            if Gate::unpack(word).state != GateState::Closed || !self.anchor.is_current(self.attachment) {
+            if Gate::unpack(word).state != GateState::Closed {
+                return self.attachment.set_last_open(line, word);
+            }
+            if !self.anchor.is_current(self.attachment) {
                 return;
             }
             let now = now();
@@ -193,7 +196,7 @@ impl Launch<'_> {
             let (resume, sleep) = self.attachment.with_window(line, |window| {
                 window.look(now, streams.completed(line), distance(gate.markers), gate.epoch);
                 let resume = window.resume_at(granted);
-                (resume, window.sleep(in_flight.saturating_sub(resume)))
+                (resume, window.sleep(in_flight.saturating_sub(resume), granted))
             });
             if in_flight <= resume {
                 return true;
@@ -218,12 +221,13 @@ impl Launch<'_> {
     }
 }
 
-/// Whether a window of `granted` launches on `line` is full. Asks the launch's own stream first: it mostly is the only one.
+/// Whether a window of `granted` launches on `line` is full. Asks the launch's own stream first: that mostly tells.
 #[inline]
 pub(crate) fn is_full(attachment: &Attachment, entry: &Entry, line: usize, granted: u32) -> bool {
     let size = attachment.window_size(line, granted);
     let own = entry.counters().map_or(0, StreamLine::in_flight);
-    own >= size || attachment.desk.streams.in_flight(line) >= size
+    let streams = &attachment.desk.streams;
+    own >= size || (!Window::is_modest(own, streams.most(), size, granted) && streams.in_flight(line) >= size)
 }
 
 /// After a launch on a stream, and after leaving: was it late, is a marker due? `word` let it pass.

@@ -40,11 +40,21 @@ pub(crate) fn note_result(desk: &Desk, driver: &Driver, result: CUresult) {
 /// no capture may be under way on it.
 pub(crate) fn mark(desk: &Desk, driver: &Driver, entry: &Entry) {
     let Some(line) = entry.counters() else { return };
-    entry.wants_mark.store(true, Ordering::SeqCst);
-    while entry.wants_mark.load(Ordering::SeqCst) && !entry.is_marking.swap(true, Ordering::SeqCst) {
-        entry.wants_mark.store(false, Ordering::SeqCst);
-        put(desk, driver, entry, line);
-        entry.is_marking.store(false, Ordering::SeqCst);
+    loop {
+        if entry.is_marking.swap(true, Ordering::SeqCst) {
+            // Somebody else is at it. Either they see the wish after they are done, or we see that they are done.
+            entry.wants_mark.store(true, Ordering::SeqCst);
+            if entry.is_marking.load(Ordering::SeqCst) {
+                return;
+            }
+        } else {
+            put(desk, driver, entry, line);
+            entry.is_marking.store(false, Ordering::SeqCst);
+            if !entry.wants_mark.load(Ordering::SeqCst) {
+                return;
+            }
+            entry.wants_mark.store(false, Ordering::SeqCst);
+        }
     }
 }
 

@@ -209,6 +209,11 @@ impl Streams {
         }
     }
 
+    /// How many streams there are at most.
+    pub(crate) fn most(&self) -> u32 {
+        u32::try_from(self.high.load(Ordering::Relaxed)).unwrap_or(u32::MAX)
+    }
+
     /// All streams that are followed.
     pub(crate) fn live(&self) -> impl Iterator<Item = &Entry> {
         let high = self.high.load(Ordering::Acquire);

@@ -4,7 +4,7 @@
 //! **Units.** Launches, and nanoseconds of the caller's clock.
 //!
 //! **Problem.** The coordinator grants a number of launches, fit for kernels of a millisecond. The GPU wakes nobody, so a full
-//! window is looked at every 50–200 µs: with kernels of 10 µs the queue would run dry between two looks.
+//! window is looked at every 20–200 µs: with kernels of 10 µs the queue would run dry between two looks.
 //!
 //! **Approach.** The window in effect is the granted one, or as many launches as were seen to complete in [`COVER`] of device
 //! time, whichever is more. So it is bounded in time where kernels are short, and in number where they are long.
@@ -18,10 +18,12 @@ use mgpu_protocol::units::Nanos;
 pub const COVER: Nanos = Nanos::from_millis(4);
 /// A window wait ends after this and its launch passes; counted as a violation.
 pub const CAP: Nanos = Nanos::from_millis(20);
-/// Most launches in flight that short kernels can earn. Below the depth of the driver's own queue.
-pub const MOST: u32 = 512;
-/// Shortest and longest sleep between two looks at the markers.
+/// Most launches in flight that short kernels can earn: [`COVER`] of the shortest kernels that there are.
+pub const MOST: u32 = 4096;
+/// Shortest sleep between two looks at the markers, and the longest.
 pub const POLL: (Nanos, Nanos) = (Nanos::from_micros(20), Nanos::from_micros(200));
+/// The longest while short kernels have earned more than was granted: the queue holds three times as much work then.
+pub const LONG_POLL: Nanos = Nanos::from_millis(1);
 /// A rate is taken over at least this long, at least so many completions, and at least two markers' worth of them.
 const SAMPLE: (Nanos, u64) = (Nanos::from_micros(500), 8);
 
@@ -51,6 +53,14 @@ impl Window {
     #[must_use]
     pub fn earned(&self) -> u32 {
         self.earned.min(MOST)
+    }
+
+    /// Whether one of `streams` streams with `own` launches in flight may launch, in a window of `size` of which only `granted`
+    /// were granted, without a look at the others (whose lines other cores write): while it has less than half its part. So
+    /// what was earned may be exceeded by half, what was granted never.
+    #[must_use]
+    pub fn is_modest(own: u32, streams: u32, size: u32, granted: u32) -> bool {
+        size > granted && own < size / 2 / streams.max(1)
     }
 
     /// To how many a full window must fall before launches go on: a quarter is let run out, so that a sleep buys a batch.
@@ -88,11 +98,12 @@ impl Window {
         self.sample = None;
     }
 
-    /// How long to sleep before the next look, when `excess` launches must complete first.
+    /// How long to sleep before the next look, when `excess` launches must complete first: as long as they should take.
     #[must_use]
-    pub fn sleep(&self, excess: u32) -> Nanos {
+    pub fn sleep(&self, excess: u32, granted: u32) -> Nanos {
         let each = if self.earned == 0 { POLL.1.0 } else { COVER.0 / u64::from(self.earned) };
-        Nanos(each.saturating_mul(u64::from(excess.max(1))).clamp(POLL.0.0, POLL.1.0))
+        let longest = if self.earned() > granted { LONG_POLL } else { POLL.1 };
+        Nanos(each.saturating_mul(u64::from(excess.max(1))).clamp(POLL.0.0, longest.0))
     }
 }
 
@@ -144,7 +155,7 @@ mod tests {
     #[test]
     fn nothing_earns_more_than_the_most() {
         let mut window = Window::default();
-        run(&mut window, Nanos(100), Nanos::from_micros(600), Nanos::from_millis(3));
+        run(&mut window, Nanos(50), Nanos::from_micros(600), Nanos::from_millis(3));
         assert_eq!(window.size(8), MOST);
         assert_eq!(window.size(MOST + 5), MOST + 5, "but the coordinator may grant more");
     }
@@ -169,12 +180,22 @@ mod tests {
     }
 
     #[test]
+    fn a_modest_stream_needs_no_look_at_the_others() {
+        assert!(Window::is_modest(24, 8, 400, 4));
+        assert!(!Window::is_modest(25, 8, 400, 4));
+        assert!(!Window::is_modest(0, 8, 4, 4), "a granted window is counted exactly");
+        assert!(Window::is_modest(0, 0, 400, 4));
+    }
+
+    #[test]
     fn sleeps_stay_within_their_bounds() {
         let mut window = Window::default();
-        assert_eq!(window.sleep(1), POLL.1);
+        assert_eq!(window.sleep(1, 8), POLL.1);
         run(&mut window, Nanos::from_micros(10), Nanos::from_micros(100), Nanos::from_millis(3));
-        assert_eq!(window.sleep(1), POLL.0);
-        assert_eq!(window.sleep(5), Nanos::from_micros(50));
-        assert_eq!(window.sleep(u32::MAX), POLL.1);
+        assert_eq!(window.sleep(1, 8), POLL.0);
+        assert_eq!(window.sleep(5, 8), Nanos::from_micros(50));
+        assert_eq!(window.sleep(100, 8), LONG_POLL, "a quarter of the window");
+        assert_eq!(window.sleep(u32::MAX, 8), LONG_POLL);
+        assert_eq!(window.sleep(u32::MAX, 400), POLL.1);
     }
 }

@@ -10,7 +10,7 @@ use mgpu_shim_core::ledger::{Backing, Ledger, Record, worst_case};
 use mgpu_shim_core::pool::Pools;
 use mgpu_shim_core::purse::{LeaseWords, Purse, Reservation};
 use mgpu_shim_core::session::{BACK_OFF_MOST, Gates, Session, WithoutCoordinator};
-use mgpu_shim_core::window::{CAP, MOST, POLL, Window};
+use mgpu_shim_core::window::{CAP, LONG_POLL, MOST, POLL, Window};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -98,7 +98,7 @@ impl Driver {
         large + u64::try_from(self.shared.len()).unwrap() * BLOCK
     }
 
-    fn from_pool(&mut self, bytes: u64) -> u64 {
+    fn allocate_ordered(&mut self, bytes: u64) -> u64 {
         let room = self.chunks.iter().find(|(_, (free, _))| *free >= bytes).map(|(chunk, _)| *chunk);
         let chunk = room.unwrap_or_else(|| {
             let chunk = self.fresh(CHUNK / BLOCK);
@@ -172,12 +172,12 @@ impl World<'_> {
         self.live.push((address, false));
     }
 
-    fn from_pool(&mut self, bytes: u64) {
+    fn allocate_ordered(&mut self, bytes: u64) {
         let plan = self.pools.plan(POOL, 0, bytes, BLOCK);
         if self.reserve(plan).is_none() {
             return;
         }
-        let address = self.driver.from_pool(bytes);
+        let address = self.driver.allocate_ordered(bytes);
         let mut need = plan;
         loop {
             let reserved = self.driver.reserved();
@@ -266,7 +266,7 @@ proptest! {
         for step in steps {
             match step {
                 Step::Allocate { bytes, refused } => world.allocate(bytes, refused),
-                Step::FromPool { bytes } => world.from_pool(bytes),
+                Step::FromPool { bytes } => world.allocate_ordered(bytes),
                 Step::Free { which, refused } => world.free(which, refused),
                 Step::Synchronize => world.synchronize(),
                 Step::Replace => world.replace(),
@@ -303,8 +303,8 @@ proptest! {
                 prop_assert!(size >= granted && size <= granted.max(MOST));
                 prop_assert!(window.resume_at(granted) < size);
             }
-            let sleep = window.sleep(done);
-            prop_assert!(sleep >= POLL.0 && sleep <= POLL.1 && sleep < CAP);
+            let sleep = window.sleep(done, granted);
+            prop_assert!(sleep >= POLL.0 && sleep <= LONG_POLL && sleep < CAP);
         }
     }
 

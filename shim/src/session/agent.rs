@@ -8,6 +8,7 @@ use super::{adopt, connect, open, orphaned, wake_waiters};
 use crate::log;
 use crate::markers;
 use crate::streams::Streams;
+use mgpu_protocol::gate::{Gate, GateState, Markers};
 use mgpu_protocol::message::{MAX_PACKET, Reply, Request};
 use mgpu_protocol::socket;
 use mgpu_shim_core::session::Gates;
@@ -122,7 +123,7 @@ impl Agent {
         match gates {
             Gates::Open => {
                 log::info!("the coordinator is gone: gates open, memory limits stay");
-                if let Some(attachment) = orphaned(old, old.lines()) {
+                if let Some(attachment) = orphaned(old) {
                     self.anchor.publish(attachment);
                     wake_waiters(old);
                 }
@@ -172,12 +173,12 @@ impl Agent {
         };
         let is_closed = |grant: &&mgpu_protocol::layout::GrantLine| {
             let word = grant.gate.load(mgpu_protocol::sync::Ordering::Relaxed);
-            mgpu_protocol::gate::Gate::unpack(word).state == mgpu_protocol::gate::GateState::Closed
+            Gate::unpack(word).state == GateState::Closed
         };
         let closed: Vec<_> = attachment.grants.devices.iter().filter(is_closed).collect();
         if !closed.is_empty() {
             log::error!("still no coordinator: gates open, shares are not enforced");
-            closed.into_iter().for_each(open);
+            closed.into_iter().for_each(|grant| open(grant, Markers::None, 0));
         }
     }
 

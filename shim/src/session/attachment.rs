@@ -3,6 +3,7 @@
 //! at an old one at any time.
 
 use crate::streams::Streams;
+use mgpu_protocol::gate::{Gate, GateState};
 use mgpu_protocol::layout::{ClientSlot, GrantLine, GrantsPage, MAX_DEVICES, TenantPage};
 use mgpu_protocol::page::{Mapping, mapped_size};
 use mgpu_protocol::sync::{AtomicU64 as SharedU64, Ordering as SharedOrdering};
@@ -78,6 +79,8 @@ struct Device {
     /// Launches that short kernels have earned.
     earned: AtomicU32,
     window: Mutex<Window>,
+    /// The word of the last gate that a waiter saw open; 0 = none.
+    last_open: AtomicU64,
 }
 
 /// Line of the grants page for each ordinal.
@@ -134,6 +137,18 @@ impl Attachment {
     /// Launches that may be in flight, of a `granted` number that isn't 0.
     pub(crate) fn window_size(&self, line: usize, granted: u32) -> u32 {
         granted.max(self.device(line).earned.load(Ordering::Relaxed))
+    }
+
+    /// A waiter has seen the gate open with this word.
+    pub(crate) fn set_last_open(&self, line: usize, word: u64) {
+        self.device(line).last_open.store(word, Ordering::Relaxed);
+    }
+
+    /// The last word with which the gate was open, as far as this process knows.
+    pub(crate) fn last_open(&self, line: usize) -> Option<Gate> {
+        let words =
+            [self.grant(line).gate.load(SharedOrdering::Acquire), self.device(line).last_open.load(Ordering::Relaxed)];
+        words.into_iter().map(Gate::unpack).find(|gate| gate.state != GateState::Closed)
     }
 
     /// Works on the window of a device, off the fast path.

@@ -10,7 +10,7 @@ pub(crate) mod process;
 use crate::driver::Driver;
 use crate::log;
 use anchor::Anchor;
-use attachment::{Attachment, Desk, Leases, Lines};
+use attachment::{Attachment, Desk, Leases};
 use mgpu_protocol::entitlement::Entitlement;
 use mgpu_protocol::gate::{Gate, GateState, Markers};
 use mgpu_protocol::layout::{GrantLine, GrantsPage, TenantPage};
@@ -189,22 +189,27 @@ fn alone(process: &'static Process, why: &str) -> Option<&'static Attachment> {
     Some(attachment)
 }
 
-/// The coordinator is lost: an attachment with open gates at the same desk, so that siblings' leases go on.
-fn orphaned(old: &'static Attachment, lines: Lines) -> Option<&'static Attachment> {
+/// The coordinator is lost: an attachment with open gates at the same desk, so that siblings' leases go on. Windows and markers
+/// stay as they last were, so that the next coordinator finds a short queue.
+fn orphaned(old: &'static Attachment) -> Option<&'static Attachment> {
     let grants = Mapping::<GrantsPage>::private().ok()?;
-    for (new, known) in grants.devices.iter().zip(&old.grants.devices) {
+    for (line, (new, known)) in grants.devices.iter().zip(&old.grants.devices).enumerate() {
         for (to, from) in [(&new.limit, &known.limit), (&new.given, &known.given), (&new.overhead, &known.overhead)] {
             to.store(from.load(SharedOrdering::Relaxed), SharedOrdering::Relaxed);
         }
-        open(new);
+        let (markers, window) = old.last_open(line).map_or(CAUTIOUS, |gate| (gate.markers, gate.window));
+        open(new, markers, window);
     }
-    Some(Attachment::leak(old.desk, grants, lines, None, 0))
+    Some(Attachment::leak(old.desk, grants, old.lines(), None, 0))
 }
 
+/// Markers and window of a gate that nobody was ever let through.
+const CAUTIOUS: (Markers, u32) = (Markers::Every { shift: 0 }, 4);
+
 /// Opens a gate in a page of our own.
-fn open(grant: &GrantLine) {
+fn open(grant: &GrantLine, markers: Markers, window: u32) {
     let epoch = Gate::unpack(grant.gate.load(SharedOrdering::Relaxed)).epoch.wrapping_add(1);
-    set_gate(grant, Gate { state: GateState::Open, epoch, markers: Markers::None, window: 0 });
+    set_gate(grant, Gate { state: GateState::Open, epoch, markers, window });
     wake_all(&grant.gate);
 }
 

@@ -1,0 +1,1 @@
+cd /tmp/w/shimcore; export MGPU_CACHE=/tmp/w/main/.cache
