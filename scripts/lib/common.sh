@@ -46,6 +46,16 @@ use_cargo() {
     find_cargo && use_default_toolchain || die "no Rust toolchain: install Rust $OLDEST_RUST or newer (https://rustup.rs), then run this again"
 }
 
+# The dynamic loader takes spaces and colons in LD_PRELOAD and LD_LIBRARY_PATH as separators, whatever one does.
+check_places() {
+    local place
+    for place in "$REPO" "$TARGET" "$CACHE"; do
+        case $place in
+        *[[:space:]:]*) die "libraries can't be preloaded from \"$place\", for the space or colon in it: use another folder" ;;
+        esac
+    done
+}
+
 # What a person has set for their own tenants and GPUs must not reach the nodes that scripts start.
 clean_environment() {
     local name
