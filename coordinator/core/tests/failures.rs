@@ -158,6 +158,23 @@ fn nobody_is_granted_exclusively_before_all_were_seen_quiesced() {
     assert_eq!(engine.holder(), Some(b));
 }
 
+/// What clients queued while no daemon was there runs out side by side, and nobody sees how far: each pays its half, not all.
+#[test]
+fn queues_from_before_a_restart_are_paid_in_halves() {
+    let ids = [TenantId(1), TenantId(2)];
+    let mut engine = Engine::recovered(FixedShare, Settings::default(), &[], &ids, Nanos(0));
+    let busy = Activity { in_flight: 1, launches: 1, ..Activity::default() };
+    for tenant in ids {
+        engine.step(Event::TenantJoined { tenant, entitlement: entitlement(30), reattached: true }, Nanos(MS));
+        engine.step(Event::Observed { tenant, activity: busy }, Nanos(2 * MS));
+    }
+    engine.step(Event::Timer, Nanos(1_200 * MS));
+    assert!(!engine.is_observing());
+    engine.step(Event::Timer, Nanos(2_200 * MS));
+    let paid = ids.map(|id| engine.status(id).unwrap().account.paid);
+    assert_eq!(paid, [Nanos(500 * MS); 2]);
+}
+
 /// A tenant that never comes back is waited for only so long.
 #[test]
 fn observation_ends_by_itself() {

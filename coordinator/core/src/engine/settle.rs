@@ -2,7 +2,7 @@
 //!
 //! * The holder pays; a tenant that drains pays until it is quiesced, also past its deadline.
 //! * Several of one class at once (past a deadline): the time is split among them, as the device splits it. Under a cap one
-//!   that shows no progress pays on but no longer relieves the others: else a hung or lying process would lift its
+//!   that shows no progress pays on but no longer relieves those that may launch: else a hung or lying process would lift its
 //!   neighbour's cap. Where there is no cap the split stands: the device gives what is queued its part, seen or not.
 //! * A stopped client (a thread in a launch, or a short tail without a marker, and nothing moves) is believed for one
 //!   deadline; then it pays nothing: nobody waits for it any more.
@@ -58,10 +58,12 @@ impl Engine {
         let draining: Vec<(TenantId, bool)> =
             of_class(class).filter(|(_, row)| pays(row)).map(|(id, row)| (*id, relieves(row))).collect();
         let sharing = draining.iter().filter(|(_, relieves)| *relieves).count() as u64;
+        // Nobody of them can launch, so one without progress relieves another one: queues from before a restart have no markers.
+        let without_progress = draining.len() as u64 + u64::from(holder.is_some());
         let mut bills: Vec<(TenantId, Nanos)> = draining
             .iter()
             .map(|(id, relieves)| {
-                let among = sharing + u64::from(holder.is_some()) + u64::from(!relieves);
+                let among = if *relieves { sharing + u64::from(holder.is_some()) } else { without_progress };
                 (*id, Nanos(span.0 / among.max(1)))
             })
             .collect();
