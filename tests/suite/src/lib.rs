@@ -7,6 +7,7 @@
 pub mod measure;
 pub mod node;
 pub mod paths;
+pub mod real;
 pub mod scene;
 pub mod schedstat;
 pub mod tenant;

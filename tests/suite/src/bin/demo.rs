@@ -1,9 +1,10 @@
 //! `scripts/demo`: the main job in one minute. Real client programs in tenants with limits and shares on a simulated GPU; who
-//! got what, by the simulated GPU's own witness.
+//! got what, by the simulated GPU's own witness. On a machine with a real GPU the same scenes on that, by the clients' own counts.
 
 use mgpu_suite::measure;
 use mgpu_suite::node::{Node, NodeOptions};
 use mgpu_suite::paths;
+use mgpu_suite::real::{RealNode, has_gpu};
 use mgpu_suite::scene::{Cast, SceneResult, TenantResult, observe, row};
 use mgpu_suite::tenant::Program;
 use serde::Serialize;
@@ -22,10 +23,11 @@ struct Arguments {
     json: Option<String>,
     seconds: u64,
     profile: String,
+    simulated: bool,
 }
 
 fn arguments() -> Result<Arguments, String> {
-    let mut out = Arguments { json: None, seconds: 10, profile: "default".to_owned() };
+    let mut out = Arguments { json: None, seconds: 10, profile: "default".to_owned(), simulated: false };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or(format!("{word} needs a value"));
@@ -37,7 +39,7 @@ fn arguments() -> Result<Arguments, String> {
                 out.seconds =
                     text.parse().ok().filter(|n| (1..=600).contains(n)).ok_or(format!("--seconds {text}: 1 to 600"))?;
             }
-            "--simulated" => {}
+            "--simulated" => out.simulated = true,
             _ => return Err(format!("unknown option {word}: --json FILE, --seconds N, --profile NAME, --simulated")),
         }
     }
@@ -46,21 +48,47 @@ fn arguments() -> Result<Arguments, String> {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments = arguments().map_err(|e| format!("demo: {e}"))?;
+    let on_hardware = has_gpu() && !arguments.simulated;
+    let scenes = if on_hardware { on_the_gpu(arguments.seconds)? } else { on_the_simulator(&arguments) };
+    if let Some(file) = arguments.json {
+        std::fs::write(&file, serde_json::to_string_pretty(&Report { scenes })?)?;
+    }
+    Ok(())
+}
+
+fn on_the_simulator(arguments: &Arguments) -> Vec<SceneResult> {
     let node = Node::start(NodeOptions { profile: arguments.profile.clone(), ..NodeOptions::default() });
     println!("A simulated GPU (profile {}): what follows shows mgpu's logic, not hardware.\n", arguments.profile);
     let length = Duration::from_secs(arguments.seconds);
-    let mut report = Report { scenes: Vec::new() };
-    for scene in [fixed_30_70, fixed_30_alone, fair_three] {
-        report.scenes.push(told(scene(&node, length)));
-    }
-    for scene in online_offline(&node, length / 3) {
-        report.scenes.push(told(scene));
-    }
-    report.scenes.push(told(memory_limit(&node)));
-    if let Some(file) = arguments.json {
-        std::fs::write(&file, serde_json::to_string_pretty(&report)?)?;
-    }
-    Ok(())
+    let mut scenes: Vec<_> = [fixed_30_70, fixed_30_alone, fair_three].map(|scene| told(scene(&node, length))).into();
+    scenes.extend(online_offline(&node, length / 3).into_iter().map(told));
+    scenes.push(told(memory_limit(&node)));
+    scenes
+}
+
+/// The scenes that need no witness. Each program ends by itself, so that its own count covers the whole time.
+fn on_the_gpu(seconds: u64) -> Result<Vec<SceneResult>, Box<dyn std::error::Error>> {
+    let seconds = u32::try_from(seconds)?;
+    let node = RealNode::start();
+    println!(
+        "This machine's GPU. No witness there: device time is launches x kernel length, as the clients count them.\n"
+    );
+    let text = seconds.to_string();
+    let python = |name: &str| Program::python(name, &["--seconds", &text, "--kernel-us", "1000"]);
+    let linked = || Program::workload("saturate", &["--seconds", &text, "--kernel", "spin_1000us"]);
+    let small = || (cast("small", "numba-cuda", Some(30), Some(4 * GIB), python("numba_kernels.py")), 1000);
+    let large = || (cast("large", "cuda-bindings", Some(70), Some(8 * GIB), python("bindings_driver.py")), 1000);
+    let fair = |name| (cast(name, "c, linked", None, None, linked()), 1000);
+    let fill = Program::workload("alloc", &["--block-mib", "64", "--threads", "4", "--kind", "mixed"]);
+    let limited = (cast("linked", "c, linked", None, Some(2 * GIB), fill), 0);
+    Ok([
+        node.scene("two tenants, 30 and 70, both saturating", "fixed-share", &[small(), large()], seconds),
+        node.scene("a fixed 30 alone on the device", "fixed-share", &[small()], seconds),
+        node.scene("three tenants, fair", "fair", &[fair("first"), fair("second"), fair("third")], seconds),
+        node.scene("a limit of 2 GiB, a program that takes all", "fair", &[limited], 1),
+    ]
+    .map(told)
+    .into())
 }
 
 /// Prints a scene and gives it back.
