@@ -79,13 +79,14 @@ impl RealNode {
 fn row(cast: &Cast, kernel_us: u32, seconds: u32, result: &serde_json::Value) -> TenantResult {
     let number = |key: &str| result[key].as_u64().unwrap_or(0);
     let busy_us = number("launches") as f64 * f64::from(kernel_us);
+    let ran = result["seconds"].as_f64().unwrap_or(f64::from(seconds));
     let refused = result["error"].as_str().or(result["oom"].as_str()).is_some();
     TenantResult {
         name: cast.name.to_owned(),
         class: cast.class.to_owned(),
         client: cast.client.to_owned(),
         share_percent: cast.share,
-        device_time_percent: (busy_us / f64::from(seconds) / 100.0).round() / 100.0,
+        device_time_percent: (busy_us / ran / 100.0).round() / 100.0,
         memory_limit_bytes: cast.memory,
         memory_peak_bytes: number("held_bytes").max(number("allocated_bytes")),
         memory_overhead_bytes: 0,
