@@ -102,8 +102,8 @@ fn a_changed_share_holds_from_then_on() {
         saturate(&node, &["--share", "30", "--name", "a"], "spin_1000us"),
         saturate(&node, &["--share", "40", "--name", "b"], "spin_1000us"),
     ];
-    let set = node.mgpu().args(["set", "b", "--share", "60"]).output().expect("mgpu runs");
+    let set = node.mgpu().args(["set", "b", "--share", "70"]).output().expect("mgpu runs");
     assert!(set.status.success(), "{}", String::from_utf8_lossy(&set.stderr));
-    let what = "30/60 after a change";
-    measured(what, &node, 90, &tenants, |window| assert_shares(what, window, &tenants, &[30.0, 60.0]));
+    let what = "30/70 after a change";
+    measured(what, &node, 100, &tenants, |window| assert_shares(what, window, &tenants, &[30.0, 70.0]));
 }
