@@ -63,6 +63,8 @@ fn on_the_simulator(arguments: &Arguments) -> Vec<SceneResult> {
     let mut scenes: Vec<_> = [fixed_30_70, fixed_30_alone, fair_three].map(|scene| told(scene(&node, length))).into();
     scenes.extend(online_offline(&node, length / 3).into_iter().map(told));
     scenes.push(told(memory_limit(&node)));
+    let seen = node.run(&["--memory", "2GiB"], &Program::python("nvml_view.py", &[])).result();
+    println!("nvidia-ml-py in a tenant (this version passes NVML through, so it sees the whole device): {seen}");
     scenes
 }
 
