@@ -195,16 +195,14 @@ impl<T: Page> Mapping<T> {
         Ok(page)
     }
 
-    /// Gives the page's memory back but keeps its address valid, for good: it reads as zeros (a closed gate, free lines) and
-    /// takes writes that nobody sees. For a page that some thread may still be looking at.
-    pub fn retire(self) -> &'static T {
-        let at = self.at;
-        std::mem::forget(self);
-        // SAFETY: replaces our own mapping by private zero pages at the same place, in one step; on failure the old mapping
-        // stays, which is as valid.
-        unsafe {
+    /// Gives the page's memory back but keeps its address valid: it reads as zeros from now on (a closed gate, free lines) and takes
+    /// writes that nobody sees. For a page that some thread may still be looking at. `false`: the kernel refused, nothing changed.
+    pub fn retire(&self) -> bool {
+        // SAFETY: replaces our own mapping by private zero pages at the same place, in one step. Whoever holds a reference sees
+        // atomics that change their value, which a shared page's may at any time.
+        let at = unsafe {
             libc::mmap(
-                at.as_ptr().cast(),
+                self.at.as_ptr().cast(),
                 mapped_size::<T>(),
                 libc::PROT_READ | libc::PROT_WRITE,
                 libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE,
@@ -212,8 +210,7 @@ impl<T: Page> Mapping<T> {
                 0,
             )
         };
-        // SAFETY: mapped for ever now; all-zero bytes are a valid page.
-        unsafe { at.as_ref() }
+        at != libc::MAP_FAILED
     }
 
     fn map(fd: Option<&impl AsRawFd>, writable: bool) -> io::Result<Self> {

@@ -111,8 +111,10 @@ fn a_retired_page_stays_readable_and_says_closed() {
     let (owner, fd) = grants();
     set_gate(&owner.devices[0], OPEN);
     let client = Mapping::<GrantsPage>::open(fd.as_fd()).unwrap();
-    let old = client.retire();
-    assert_eq!(Gate::unpack(old.devices[0].gate.load(Ordering::Acquire)).state, GateState::Closed);
+    let looking = &client.devices[0];
+    assert!(client.retire());
+    looking.limit.store(1, Ordering::Relaxed);
+    assert_eq!(Gate::unpack(client.devices[0].gate.load(Ordering::Acquire)).state, GateState::Closed);
     assert_eq!(owner.devices[0].gate.load(Ordering::Acquire), OPEN.pack(), "nobody else's view changes");
 }
 

@@ -52,6 +52,7 @@ driver! {
     exchange_capture_mode: [c"cuThreadExchangeStreamCaptureMode"] (*mut c_uint);
     write_value: [c"cuStreamWriteValue32_v2", c"cuStreamWriteValue32"] (CUstream, u64, u32, c_uint);
     host_register: [c"cuMemHostRegister_v2"] (*mut c_void, usize, c_uint);
+    host_unregister: [c"cuMemHostUnregister"] (*mut c_void);
     host_device_pointer: [c"cuMemHostGetDevicePointer_v2"] (*mut u64, *mut c_void, c_uint);
     pointer_attribute: [c"cuPointerGetAttribute"] (*mut c_void, c_uint, u64);
     granularity: [c"cuMemGetAllocationGranularity"] (*mut usize, *const CUmemAllocationProp, c_uint);
@@ -196,6 +197,11 @@ impl Driver {
             CUDA_SUCCESS => Ok(device),
             error => Err(error),
         }
+    }
+
+    /// Takes a registration back. Needs a current context.
+    pub(crate) fn unregister(&self, at: *mut c_void) -> bool {
+        call!(self.host_unregister, at) == CUDA_SUCCESS
     }
 
     /// Whether the driver knows `address` as something else than host memory.

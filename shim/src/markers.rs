@@ -9,6 +9,7 @@ use crate::log;
 use crate::session::attachment::Desk;
 use crate::streams::{Entry, PER_THREAD};
 use mgpu_cuda::CUresult;
+use mgpu_cuda::types::CUcontext;
 use mgpu_protocol::layout::StreamLine;
 use std::sync::atomic::Ordering;
 
@@ -100,6 +101,21 @@ fn address(desk: &Desk, driver: &Driver, line: &StreamLine) -> Option<u64> {
 /// A context went away, and with it perhaps the registration.
 pub(crate) fn forget_registration(desk: &Desk) {
     desk.device_address.store(UNKNOWN, Ordering::Release);
+}
+
+/// Before a desk's memory is given back: the GPU must not know it any more. `context` is any live one of this process. `false`: it
+/// still does.
+pub(crate) fn unregister(desk: &Desk, driver: &Driver, context: Option<CUcontext>) -> bool {
+    if matches!(desk.device_address.load(Ordering::Acquire), UNKNOWN | REFUSED) {
+        return true;
+    }
+    let (base, _) = desk.memory();
+    let unregister = |driver: &Driver| driver.relaxed(|driver| driver.unregister(base));
+    let is_gone = context.and_then(|context| driver.within(context, unregister)).unwrap_or(false);
+    if is_gone {
+        desk.device_address.store(REFUSED, Ordering::Release);
+    }
+    is_gone
 }
 
 /// Marks every unmarked tail on the devices of grant `line` that this thread can reach; gives how many. No capture may be under

@@ -2,13 +2,14 @@
 //! and the coordinator's end; then it opens the gates (unless told to leave them) and seeks a new coordinator.
 
 use super::anchor::Anchor;
-use super::attachment::Attachment;
+use super::attachment::{Attachment, Desk};
 use super::process::{Process, lock, now, send};
 use super::{adopt, connect, open, orphaned, wake_waiters};
 use crate::log;
 use crate::markers;
-use crate::streams::Streams;
+use crate::streams::{Entry, Streams};
 use mgpu_protocol::gate::{Gate, GateState, Markers};
+use mgpu_protocol::layout::ThreadLine;
 use mgpu_protocol::message::{MAX_PACKET, Reply, Request};
 use mgpu_protocol::socket;
 use mgpu_shim_core::session::Gates;
@@ -29,7 +30,7 @@ type Link = Arc<OwnedFd>;
 pub(super) fn spawn(anchor: &'static Anchor, process: &'static Process, link: Option<Link>) {
     let masked = mask_signals();
     let daemon = link.is_none().then_some(connect::NEVER_ATTACHED);
-    let agent = Agent { anchor, process, link, daemon };
+    let agent = Agent { anchor, process, link, daemon, left: Vec::new() };
     let spawned = std::thread::Builder::new().name("mgpu".to_owned()).stack_size(STACK).spawn(move || agent.run());
     unmask_signals(&masked);
     if let Err(error) = spawned {
@@ -60,7 +61,12 @@ struct Agent {
     link: Option<Link>,
     /// The last daemon that we were attached to, by its epoch.
     daemon: Option<u64>,
+    /// Desks that were left, the oldest first.
+    left: Vec<&'static Desk>,
 }
+
+/// Desks that are kept as they were after they were left.
+const KEPT: usize = 2;
 
 impl Agent {
     fn run(mut self) {
@@ -191,8 +197,20 @@ impl Agent {
             wake_waiters(old);
             wait_until_left(old);
             hand_on(&old.desk.streams, connected.attachment);
+            self.leave(old.desk, connected.attachment.desk);
         }
         self.link = Some(link);
+    }
+
+    /// Gives the memory of desks back that were left before the last ones, unless a thread never came out of a launch there or
+    /// the GPU may still write there.
+    fn leave(&mut self, old: &'static Desk, new: &Desk) {
+        self.left.push(old);
+        let Some(oldest) = (self.left.len() > KEPT).then(|| self.left.remove(0)) else { return };
+        let context = new.streams.live().map(Entry::context).next();
+        if !is_entered(oldest) && markers::unregister(oldest, &self.process.driver, context) {
+            oldest.retire();
+        }
     }
 }
 
@@ -206,18 +224,19 @@ fn wait_readable(link: &OwnedFd) {
 /// Waits (not for long) until no thread of this process is between check and launch at an old desk: whoever enters later sees
 /// the new attachment.
 fn wait_until_left(old: &Attachment) {
-    let owner = old.desk.slot + 1;
-    let is_entering = || {
-        let client = old.desk.client();
-        let mut own = old.desk.tenant().threads.iter().filter(|line| line.owner.load(Ordering::Relaxed) == owner);
-        client.is_overflow_entering() || own.any(mgpu_protocol::layout::ThreadLine::is_entering)
-    };
     let step = Duration::from_millis(1);
     let mut waited = Duration::ZERO;
-    while is_entering() && waited < SETTLE {
+    while is_entered(old.desk) && waited < SETTLE {
         std::thread::sleep(step);
         waited += step;
     }
+}
+
+/// Whether a thread of this process is between check and launch at a desk.
+fn is_entered(desk: &Desk) -> bool {
+    let owner = desk.slot + 1;
+    let mut own = desk.tenant().threads.iter().filter(|line| line.owner.load(Ordering::Relaxed) == owner);
+    desk.client().is_overflow_entering() || own.any(ThreadLine::is_entering)
 }
 
 /// Streams that were busy under the old coordinator are so under the new one: each with one unmarked launch, for which it will

@@ -49,6 +49,11 @@ impl Desk {
         (std::ptr::from_ref::<TenantPage>(&self.tenant).cast_mut().cast(), mapped_size::<TenantPage>())
     }
 
+    /// Gives the memory of a desk that was left long ago back; its addresses stay valid, for a thread that is still looking.
+    pub(crate) fn retire(&self) {
+        self.tenant.retire();
+    }
+
     /// This client's slot in the tenant page.
     pub(crate) fn client(&self) -> &ClientSlot {
         #[allow(clippy::indexing_slicing, reason = "checked when the desk was made")]
