@@ -88,11 +88,21 @@ macro_rules! exports {
     };
 }
 
+/// Keeps the optimiser from folding exports with equal bodies into one: in the real library each has an address of its own, and
+/// whoever asks by address (a shim's table) must get the name back.
+macro_rules! own_address {
+    ($name:ident) => {
+        // SAFETY: a comment, no instruction.
+        unsafe { std::arch::asm!(concat!("/* ", stringify!($name), " */"), options(nomem, nostack, preserves_flags)) }
+    };
+}
+
 macro_rules! export {
     ($name:ident ($($argument:ident: $ty:ty),* $(,)?)) => {
         #[unsafe(no_mangle)]
         #[allow(clippy::too_many_arguments, reason = "the API's signature")]
         pub unsafe extern "C" fn $name($($argument: $ty),*) -> CUresult {
+            own_address!($name);
             // SAFETY: the application's arguments, which it must give as the API demands.
             fence(const { works_before_init(stringify!($name)) }, || unsafe { dispatch::$name($($argument),*) })
         }
@@ -101,6 +111,7 @@ macro_rules! export {
         #[unsafe(no_mangle)]
         #[allow(clippy::too_many_arguments, reason = "the API's signature")]
         pub unsafe extern "C" fn $name($($argument: $ty),*) -> CUresult {
+            own_address!($name);
             // SAFETY: the application's arguments, which it must give as the API demands.
             fence(false, || unsafe { dispatch::$name(Zero::Legacy, $($argument),*) })
         }
@@ -108,6 +119,7 @@ macro_rules! export {
         #[unsafe(no_mangle)]
         #[allow(clippy::too_many_arguments, reason = "the API's signature")]
         pub unsafe extern "C" fn $twin($($argument: $ty),*) -> CUresult {
+            own_address!($twin);
             // SAFETY: the application's arguments, which it must give as the API demands.
             fence(false, || unsafe { dispatch::$name(Zero::PerThread, $($argument),*) })
         }
