@@ -2,6 +2,7 @@
 //! and remembered per thread; entries are reused, never freed, so that a stale pointer is at worst a wrong line.
 
 use crate::session::attachment::Desk;
+use crate::threads;
 use mgpu_cuda::types::{CUcontext, CUstream};
 use mgpu_protocol::layout::StreamLine;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
@@ -169,7 +170,12 @@ impl Streams {
         if let Some(entry) = self.find(key) {
             return Some(entry);
         }
-        let place = self.entries.iter().position(|entry| !entry.is_live.load(Ordering::Acquire))?;
+        let free = || self.entries.iter().position(|entry| !entry.is_live.load(Ordering::Acquire));
+        let place = free().or_else(|| {
+            // Nobody tells of the end of a thread's default stream. It can't be marked any more either.
+            self.close(true, |entry| entry.thread() != 0 && threads::is_dead(entry.thread()));
+            free()
+        })?;
         let entry = self.entries.get(place)?;
         let device = line.and_then(|line| u32::try_from(line).ok());
         let counters = device.and_then(|line| desk.tenant().claim_stream(desk.slot, line));
@@ -250,11 +256,94 @@ impl Streams {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mgpu_protocol::page::Mapping;
+
+    fn desk() -> &'static Desk {
+        Desk::leak(Mapping::private().unwrap(), 0).unwrap()
+    }
+
+    fn key(stream: usize) -> Key {
+        Key { stream, context: 0, thread: 0 }
+    }
+
+    fn add(desk: &'static Desk, key: Key) -> Option<&'static Entry> {
+        desk.streams.add(desk, key, 0x10 as CUcontext, Some(1))
+    }
 
     #[test]
     fn default_streams_have_explicit_handles() {
         assert_eq!(explicit(std::ptr::null_mut(), false), LEGACY);
         assert_eq!(explicit(std::ptr::null_mut(), true), PER_THREAD);
         assert_eq!(explicit(0x70 as CUstream, true), 0x70);
+    }
+
+    #[test]
+    fn a_stream_keeps_its_entry_and_its_line() {
+        let desk = desk();
+        let entry = add(desk, key(0x100)).unwrap();
+        assert!(std::ptr::eq(add(desk, key(0x100)).unwrap(), entry));
+        assert!(std::ptr::eq(desk.streams.find(key(0x100)).unwrap(), entry));
+        assert!(desk.streams.find(key(0x200)).is_none());
+        assert_eq!((entry.line(), entry.handle() as usize), (Some(1), 0x100));
+        entry.counters().unwrap().count_launch();
+        assert_eq!((desk.streams.in_flight(1), desk.streams.in_flight(0)), (1, 0));
+    }
+
+    #[test]
+    fn default_streams_differ_by_context_and_thread() {
+        let desk = desk();
+        let mine = add(desk, Key { stream: PER_THREAD, context: 7, thread: 1 }).unwrap();
+        let yours = add(desk, Key { stream: PER_THREAD, context: 7, thread: 2 }).unwrap();
+        let legacy = add(desk, Key { stream: LEGACY, context: 7, thread: 0 }).unwrap();
+        assert!(!std::ptr::eq(mine, yours) && !std::ptr::eq(mine, legacy));
+    }
+
+    #[test]
+    fn a_destroyed_stream_is_forgotten_and_its_handle_may_come_back() {
+        let desk = desk();
+        let before = desk.streams.generation();
+        let line = add(desk, key(0x100)).unwrap().counters().unwrap();
+        line.count_launch();
+        desk.streams.close(false, |entry| entry.handle() as usize == 0x100);
+        assert!(desk.streams.find(key(0x100)).is_none());
+        assert_ne!(desk.streams.generation(), before, "what threads remember is void");
+        assert!(!line.is_reusable(), "its work still runs");
+        let again = add(desk, key(0x100)).unwrap();
+        assert!(!std::ptr::eq(again.counters().unwrap(), line));
+    }
+
+    #[test]
+    fn streams_come_and_go_without_end() {
+        let desk = desk();
+        for stream in 3..20_000 {
+            let entry = add(desk, key(stream << 8)).unwrap();
+            assert!(entry.counters().is_some(), "no line for stream {stream}");
+            if stream > 500 {
+                desk.streams.close(false, |entry| entry.handle() as usize == (stream - 400) << 8);
+            }
+            assert!(desk.streams.find(key(stream << 8)).is_some());
+        }
+    }
+
+    #[test]
+    fn a_stream_too_many_is_not_followed_until_one_goes() {
+        let desk = desk();
+        for stream in 0..ENTRIES {
+            assert!(add(desk, key(0x1000 + stream)).is_some());
+        }
+        assert!(add(desk, key(5)).is_none());
+        desk.streams.close(true, |entry| entry.handle() as usize == 0x1000);
+        assert!(add(desk, key(5)).is_some());
+    }
+
+    #[test]
+    fn default_streams_of_ended_threads_make_room() {
+        let desk = desk();
+        let ended = std::thread::spawn(threads::id).join().unwrap();
+        for context in 1..=ENTRIES {
+            assert!(add(desk, Key { stream: PER_THREAD, context, thread: ended }).is_some());
+        }
+        assert!(add(desk, key(5)).is_some());
+        assert_eq!(desk.streams.live().count(), 1);
     }
 }

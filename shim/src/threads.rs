@@ -21,7 +21,7 @@ pub(crate) fn id() -> u32 {
 }
 
 /// Whether thread `id` of this process is gone.
-fn is_dead(id: u32) -> bool {
+pub(crate) fn is_dead(id: u32) -> bool {
     let process = libc::c_long::from(std::process::id());
     // SAFETY: signal 0 is never delivered; this only asks whether the thread exists.
     let result = unsafe { libc::syscall(libc::SYS_tgkill, process, libc::c_long::from(id), 0) };
