@@ -218,7 +218,7 @@ fn memory_limit(node: &Node) -> SceneResult {
             "c, linked",
             None,
             Some(limit),
-            Program::workload("alloc", &["--block-mib", "64", "--threads", "4", "--kind", "mixed"]),
+            Program::workload("alloc", &["--block-mib", "64", "--threads", "4", "--kind", "plain"]),
         ),
     ];
     let mut tenants: Vec<TenantResult> = Vec::new();
