@@ -1,1 +1,0 @@
-cd /tmp/w/shimcore; export MGPU_CACHE=/tmp/w/main/.cache
