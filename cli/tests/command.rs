@@ -12,6 +12,27 @@ use std::time::{Duration, Instant};
 
 const UUID_TAIL: &str = "0000-0000-00000000c11e";
 
+/// A started command. Killed when dropped, so that a failed test leaves none.
+struct Sleeper(Child);
+
+impl Sleeper {
+    fn start(mut command: Command) -> Self {
+        Self(command.spawn().expect("mgpu runs"))
+    }
+
+    fn kill(&mut self) {
+        self.0.kill().expect("kill");
+        self.0.wait().expect("wait");
+    }
+}
+
+impl Drop for Sleeper {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// A folder with a fake GPU, a file that passes for the shim, and a runtime directory.
 struct Place {
     folder: PathBuf,
@@ -72,6 +93,7 @@ impl Place {
             .env("MGPU_MGPUD", mgpud)
             .env("MGPU_SHIM", self.folder.join("libmgpu_shim.so"))
             .env("MGPU_NVML", self.folder.join("nvml.so"))
+            .env("MGPU_LOCK_DIR", self.folder.join("locks"))
             .env("FAKE_NVML", self.folder.join("gpu"))
             .env_remove("LD_PRELOAD")
             .stdin(Stdio::null());
@@ -94,9 +116,8 @@ impl Place {
     }
 
     /// A tenant that waits to be killed.
-    fn sleeper(&self, settings: &[&str]) -> Child {
-        let args = [&["run"], settings, &["--", "sleep", "1000"]].concat();
-        self.mgpu(&args).spawn().expect("mgpu runs")
+    fn sleeper(&self, settings: &[&str]) -> Sleeper {
+        Sleeper::start(self.mgpu(&[&["run"], settings, &["--", "sleep", "1000"]].concat()))
     }
 
     fn rows(&self) -> Option<serde_json::Value> {
@@ -112,10 +133,16 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         // A coordinator without tenants goes by itself; one that a failed test left is told to.
-        if let Ok(pid) = fs::read_to_string(self.run_dir().join("mgpud.lock")) {
+        let lock = self.run_dir().join("mgpud.lock");
+        if let (Ok(pid), Ok(lock)) = (fs::read_to_string(&lock), fs::File::open(&lock)) {
             // The shell's own: a minimal system has no program of that name.
             let kill = format!("kill {}", pid.trim());
             let _ = Command::new("sh").args(["-c", &kill]).stderr(Stdio::null()).status();
+            // It removes its directory, which must not happen while we do.
+            let end = Instant::now() + Duration::from_secs(30);
+            while lock.try_lock().is_err() && Instant::now() < end {
+                std::thread::sleep(Duration::from_millis(2));
+            }
         }
         if std::thread::panicking() {
             eprintln!("--- mgpud.log\n{}", fs::read_to_string(self.run_dir().join("mgpud.log")).unwrap_or_default());
@@ -145,15 +172,14 @@ fn the_program_is_the_same_process_and_has_no_other_children() {
     let place = Place::new();
     let mut child = place.sleeper(&["--name", "a"]);
     until("the tenant", || (place.row_count() == Some(1)).then_some(()));
-    let pid = child.id();
+    let pid = child.0.id();
     until("it became the program", || {
         let command = fs::read_to_string(format!("/proc/{pid}/comm")).expect("alive");
         (command.trim() == "sleep").then_some(())
     });
     let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).expect("readable");
     assert_eq!(children.trim(), "", "the coordinator is the program's child");
-    child.kill().expect("kill");
-    child.wait().expect("wait");
+    child.kill();
     until("the coordinator has gone", || (!place.run_dir().exists()).then_some(()));
 }
 
@@ -191,10 +217,11 @@ fn settings_may_come_from_the_environment() {
     let output = place.mgpu(&["run", "--", "true"]).env("MGPU_SHARE", "0.3").output().expect("runs");
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("write 30"));
-    let mut child = place.mgpu(&["run", "--", "sleep", "1000"]).env("MGPU_SHARE", "30").spawn().expect("runs");
+    let mut command = place.mgpu(&["run", "--", "sleep", "1000"]);
+    command.env("MGPU_SHARE", "30");
+    let mut child = Sleeper::start(command);
     until("the tenant", || (place.rows()?[0]["share"] == 30).then_some(()));
-    child.kill().expect("kill");
-    child.wait().expect("wait");
+    child.kill();
 }
 
 #[test]
@@ -226,8 +253,7 @@ fn what_the_coordinator_refuses_is_told_with_code_2_and_nothing_runs() {
     let table = String::from_utf8(place.output(&["ps"]).stdout).expect("text");
     assert!(table.contains("TENANT") && table.contains("80 %") && table.contains("fair"), "{table}");
     assert_eq!(place.output(&["set", "nobody", "--share", "5"]).status.code(), Some(2));
-    child.kill().expect("kill");
-    child.wait().expect("wait");
+    child.kill();
 }
 
 #[test]
@@ -252,8 +278,7 @@ fn version_tells_what_it_can() {
     let output = place.output(&["version"]);
     let text = String::from_utf8(output.stdout).expect("text");
     assert!(output.status.success() && text.contains("driver  999.1"), "{text}");
-    child.kill().expect("kill");
-    child.wait().expect("wait");
+    child.kill();
 }
 
 #[test]
@@ -289,11 +314,10 @@ fn a_coordinator_that_does_not_start_says_why() {
 #[test]
 fn commands_at_the_same_time_share_one_coordinator() {
     let place = Place::new();
-    let mut children: Vec<Child> = (0..6).map(|_| place.sleeper(&[])).collect();
+    let mut children: Vec<Sleeper> = (0..6).map(|_| place.sleeper(&[])).collect();
     until("all tenants", || (place.row_count() == Some(6)).then_some(()));
     for child in &mut children {
-        child.kill().expect("kill");
-        child.wait().expect("wait");
+        child.kill();
     }
     until("the coordinator has gone", || (!place.run_dir().exists()).then_some(()));
 }

@@ -10,7 +10,13 @@ use clap::Parser;
 /// and closes the tenants' launch gates. Run it as a service for the whole node, or per user (`mgpu run` does that by itself).
 /// Stops cleanly on SIGTERM and SIGINT (tenants go on and find the next daemon); reads its configuration again on SIGHUP.
 #[derive(Debug, Parser)]
-#[command(name = "mgpud", version)]
+#[command(
+    name = "mgpud",
+    version,
+    after_long_help = "Environment, for what the configuration leaves at \"auto\":\n  \
+        MGPU_NVML      path of NVML\n  \
+        MGPU_LOCK_DIR  directory of the device locks; all daemons of a node must use the same one"
+)]
 pub(crate) struct Args {
     /// Configuration file (TOML); docs/mgpud.toml has every option. Without it, /etc/mgpu/mgpud.toml if it exists (not with
     /// --user).

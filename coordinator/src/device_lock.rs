@@ -49,7 +49,7 @@ pub(crate) struct LockDirectory {
 }
 
 impl LockDirectory {
-    /// Finds or makes the directory.
+    /// Finds or makes the directory: `explicit`, else the best of the usual places that this user can lock in.
     ///
     /// # Errors
     /// It can't be made, or is no directory.
@@ -58,7 +58,10 @@ impl LockDirectory {
             make(&path)?;
             return Ok(Self { path, other: None });
         }
-        let [best, second] = PLACES.map(PathBuf::from);
+        Self::best_of(PLACES.map(PathBuf::from))
+    }
+
+    fn best_of([best, second]: [PathBuf; 2]) -> Result<Self, PathError> {
         if make(&best).is_ok() {
             return Ok(Self { path: best, other: Some(second) });
         }
@@ -72,15 +75,16 @@ impl LockDirectory {
     /// Another daemon has it: names its pid and socket.
     pub(crate) fn take(&self, uuid: &str, socket: &Path) -> Result<DeviceLock, Taken> {
         let name = format!("{uuid}.lock");
+        let path = self.path.join(&name);
+        let mut file = open_or_make(&path).map_err(|e| PathError(format!("lock {}: {e}", path.display())))?;
+        if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+            return Err(held(uuid, file));
+        }
+        // Looked at with ours in hand: of two daemons with different places, at least one sees the other.
         if let Some(other) = &self.other
             && let Ok(file) = open_existing(&other.join(&name))
             && rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared).is_err()
         {
-            return Err(held(uuid, file));
-        }
-        let path = self.path.join(&name);
-        let mut file = open_or_make(&path).map_err(|e| PathError(format!("lock {}: {e}", path.display())))?;
-        if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
             return Err(held(uuid, file));
         }
         let text = format!("pid = {}\nsocket = {}\n", std::process::id(), socket.display());
@@ -167,6 +171,31 @@ mod tests {
         locks.take("GPU-2", Path::new("/run/b/control.sock")).expect("another device");
         drop(first);
         locks.take("GPU-1", Path::new("/run/b/control.sock")).expect("after the first has gone");
+        fs::remove_dir_all(dir).expect("clean");
+    }
+
+    /// A file stands for a place that this user can't make a directory in: that goes for root, too.
+    #[test]
+    fn daemons_that_lock_in_different_places_see_each_other() {
+        let dir = std::env::temp_dir().join(format!("mgpud-unit-lock-places-{}", std::process::id()));
+        fs::create_dir_all(&dir).expect("directory");
+        fs::write(dir.join("file"), "").expect("file");
+        let (run, tmp) = (dir.join("run"), dir.join("tmp"));
+        let fallback = || {
+            let locks = LockDirectory::best_of([dir.join("file/mgpu"), tmp.clone()]).expect("the second place");
+            // What it would look like to one that can't use the directory that another one can.
+            LockDirectory { other: Some(run.clone()), ..locks }
+        };
+        let best = LockDirectory::best_of([run.clone(), tmp.clone()]).expect("the best place");
+        assert_eq!((best.path.as_path(), fallback().path.as_path()), (run.as_path(), tmp.as_path()));
+        let socket = Path::new("/run/a/control.sock");
+        let held = best.take("GPU-1", socket).expect("first");
+        assert!(matches!(fallback().take("GPU-1", socket), Err(Taken::By { .. })), "the fallback overlooked it");
+        drop(held);
+        let held = fallback().take("GPU-1", socket).expect("after the first has gone");
+        assert!(matches!(best.take("GPU-1", socket), Err(Taken::By { .. })), "the best place overlooked it");
+        drop(held);
+        best.take("GPU-1", socket).expect("after the second has gone");
         fs::remove_dir_all(dir).expect("clean");
     }
 }

@@ -17,9 +17,12 @@ run_stage() {
     mkdir -m 700 "$scratch/run"
     (
         export MGPU_TEST_RUN=$mark CARGO_TERM_COLOR=never TMPDIR=$scratch XDG_RUNTIME_DIR=$scratch/run
+        # A test that does not lock in a folder of its own leaves its locks here, not on the machine, and is found out.
+        export MGPU_LOCK_DIR=$scratch/locks
         "stage_$name"
     ) >"$log" 2>&1 </dev/null || status=$?
     end_leftovers "$mark" >>"$log" || status=1
+    [ $status -ne 0 ] || leftover_files "$scratch" >>"$log" || status=1
     rm -rf "$scratch"
     read -r passed failed skipped < <(count "$log")
     [ "$name" = build ] || [ $((passed + failed + skipped)) -gt 0 ] || [ $status -ne 0 ] ||
@@ -73,6 +76,16 @@ end_leftovers() {
         kill -KILL "$pid" 2>/dev/null
     done
     return 1
+}
+
+# Nor does a stage that passed leave a file: its tests remove their folders, directories of coordinators, locks.
+leftover_files() {
+    local file status=0
+    while IFS= read -r file; do
+        echo "FAILED leftover_file: ${file#"$1/"}"
+        status=1
+    done < <(find "$1" -mindepth 1 ! -path "$1/run" | head -n 20)
+    return $status
 }
 
 # Prints the pids of processes with MGPU_TEST_RUN=MARK in their environment.

@@ -54,11 +54,11 @@ impl Daemon {
         let Launch { config, config_file, runtime_dir, user, exit_when_idle } = launch;
         let runtime_dir = runtime_dir.or_else(|| explicit(&config.runtime_dir)).unwrap_or_else(|| default_path(user));
         let signals = signal_socket()?;
-        let nvml = explicit(&config.nvml).or_else(|| std::env::var_os("MGPU_NVML").map(PathBuf::from));
+        let nvml = explicit(&config.nvml).or_else(|| environment("MGPU_NVML"));
         let gpu = Arc::new(Gpu::open(nvml.as_deref())?);
         let facts = gpu.devices()?;
         let control_path = runtime_dir.join("control.sock");
-        let lock_directory = LockDirectory::open(explicit(&config.lock_dir))?;
+        let lock_directory = LockDirectory::open(explicit(&config.lock_dir).or_else(|| environment("MGPU_LOCK_DIR")))?;
         let mut locks = Vec::new();
         for device in &facts {
             let uuid = device.uuid.to_string();
@@ -158,6 +158,11 @@ impl Daemon {
             let _ = fs::remove_dir(&self.runtime_dir);
         }
     }
+}
+
+/// A path from the environment, for what the configuration leaves open.
+fn environment(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 /// SIGTERM, SIGINT and SIGHUP as bytes on a socket.

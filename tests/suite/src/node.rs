@@ -7,7 +7,6 @@ use crate::{paths, schedstat};
 use mgpu_sim_link::client::Observer;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
@@ -81,10 +80,8 @@ impl Node {
     /// # Panics
     /// If it ends before it answers.
     pub fn start_daemon(&mut self) {
-        let mut config = format!("nvml = \"{}\"\n", paths::sim_lib().join("libnvidia-ml.so.1").display());
-        // Nodes of other checkouts on this machine have devices with the same UUIDs.
-        let _ = writeln!(config, "lock_dir = \"{}\"", self.file("locks").display());
-        let _ = writeln!(config, "{}", self.options.config);
+        let nvml = paths::sim_lib().join("libnvidia-ml.so.1");
+        let config = format!("nvml = \"{}\"\n{}\n", nvml.display(), self.options.config);
         std::fs::write(self.file("mgpud.toml"), config).expect("mgpud.toml");
         let log = std::fs::File::options().create(true).append(true).open(self.file("mgpud.log")).expect("mgpud.log");
         let mut command = Command::new(paths::release("mgpud"));
@@ -94,6 +91,7 @@ impl Node {
             .arg("--runtime-dir")
             .arg(self.runtime_dir())
             .env("MGPU_SIM_SOCKET", self.file("sim.sock"))
+            .env("MGPU_LOCK_DIR", self.lock_dir())
             .stdout(Stdio::null())
             .stderr(log);
         self.daemon = Some(command.spawn().expect("mgpud starts"));
@@ -142,6 +140,11 @@ impl Node {
         self.file("run")
     }
 
+    /// Where this node's coordinators lock its devices: the machine's place is for coordinators that last.
+    fn lock_dir(&self) -> PathBuf {
+        self.file("locks")
+    }
+
     /// What the coordinator logged so far.
     #[must_use]
     pub fn daemon_log(&self) -> String {
@@ -157,10 +160,11 @@ impl Node {
         command
     }
 
-    /// Lets `command` find this node's simulated driver.
+    /// Lets `command` find this node's simulated driver, and a coordinator that it starts this node's locks.
     pub fn environment(&self, command: &mut Command) {
         command
             .env("MGPU_SIM_SOCKET", self.file("sim.sock"))
+            .env("MGPU_LOCK_DIR", self.lock_dir())
             .env("LD_LIBRARY_PATH", paths::sim_lib())
             .env("MGPU_KERNELS", paths::workload("kernels.fatbin"));
     }

@@ -127,5 +127,6 @@ fn a_runtime_folder_that_is_not_ours_is_refused() {
     node.environment(&mut command);
     let output = command.arg("--runtime-dir").arg(node.file("file")).output().expect("mgpud runs");
     assert!(!output.status.success());
-    assert!(text(&output).contains("file"), "{}", text(&output));
+    let message = text(&output);
+    assert!(message.contains("not a directory") && message.contains("/file"), "{message}");
 }

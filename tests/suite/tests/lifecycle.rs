@@ -17,9 +17,7 @@ fn user_mgpu(node: &Node, runtime: &Path) -> Command {
 
 #[test]
 fn run_starts_a_coordinator_that_goes_with_its_last_tenant() {
-    // Locks of per-user coordinators are the machine's: a device that no other run of this test has.
-    let seed = u64::from(std::process::id());
-    let node = Node::without_daemon(NodeOptions { seed, ..NodeOptions::default() });
+    let node = Node::without_daemon(NodeOptions::default());
     let runtime = tempfile::tempdir().expect("a folder");
     let program = Program::workload("saturate", &["--kernel", "spin_1000us", "--seconds", "600"]);
     let mut command = user_mgpu(&node, runtime.path());

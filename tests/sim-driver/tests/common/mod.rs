@@ -237,8 +237,18 @@ impl Server {
         }
         let server = Self { child: command.spawn().expect("mgpu-sim"), folder };
         until("the server listens", || server.socket().exists());
+        LASTING.get_or_init(|| server.folder.clone());
+        // SAFETY: the handler removes a folder and unwinds nowhere.
+        unsafe { libc::atexit(remove_lasting) };
         server
     }
+}
+
+/// Folder of the server that lasts as long as the process: nothing drops it.
+static LASTING: OnceLock<PathBuf> = OnceLock::new();
+
+extern "C" fn remove_lasting() {
+    let _ = LASTING.get().map(std::fs::remove_dir_all);
 }
 
 /// Panics with the code's name unless it is success.
