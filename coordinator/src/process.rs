@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 
 use rustix::process::{Pid, PidfdFlags};
 use serde::{Deserialize, Serialize};
@@ -57,6 +58,15 @@ pub(crate) fn start_time(pid: u32) -> Option<u64> {
     // The command may hold spaces and brackets, so fields are counted from the last bracket; state is field 3.
     let after = stat.rsplit_once(')')?.1;
     after.split_ascii_whitespace().nth(19)?.parse().ok()
+}
+
+/// A process that is there now, with the user that the kernel holds to be its owner: the effective one, or root for a process
+/// that may not be inspected (set-user-id programs).
+pub(crate) fn with_owner(pid: u32) -> Option<(ProcessId, u32)> {
+    let started = start_time(pid)?;
+    let owner = fs::metadata(format!("/proc/{pid}")).ok()?.uid();
+    // The number was not reused in between.
+    (start_time(pid) == Some(started)).then_some((ProcessId { pid, started }, owner))
 }
 
 /// The session that a process belongs to (`getsid`), the key of a declared tenant without a name.

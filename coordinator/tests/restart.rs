@@ -2,9 +2,8 @@
 
 mod support;
 
-use std::process::Command;
-
-use mgpu_protocol::control::{Request, Response, Settings};
+use mgpu_protocol::control::{Request, Settings};
+use support::bystander::Bystander;
 use support::client::Client;
 use support::remote::Remote;
 use support::{GIB, MIB, Node, until, with_memory};
@@ -79,20 +78,17 @@ fn one_that_does_not_come_back_keeps_its_memory_while_it_lives() {
 #[test]
 fn tenants_whose_process_died_meanwhile_are_gone_with_their_directories() {
     let mut node = Node::running();
-    let mut process = Command::new("sleep").arg("1000").spawn().expect("sleep");
-    let answer =
-        node.ask(&Request::Create { settings: Settings { share: Some(60), ..Settings::default() }, pid: process.id() });
-    let Response::Created { directory, .. } = answer else { panic!("{answer:?}") };
+    let mut process = Bystander::start();
+    let directory = node.create_for(process.pid(), &Settings { share: Some(60), ..Settings::default() });
     let kept = node.create(&Settings { name: Some("kept".to_owned()), share: Some(40), ..Settings::default() });
     node.kill();
-    process.kill().expect("kill");
-    process.wait().expect("wait");
+    process.kill();
     let stray = node.runtime_dir().join("tenants/stray");
     std::fs::create_dir(&stray).expect("directory");
     node.start();
     until("only the living one is there", || (node.rows().len() == 1).then_some(()));
     assert_eq!(node.rows()[0].name, "kept");
-    assert!(kept.exists() && !stray.exists() && !std::path::Path::new(&directory).exists());
+    assert!(kept.exists() && !stray.exists() && !directory.exists());
     node.create(&Settings { share: Some(60), ..Settings::default() });
 }
 
@@ -112,14 +108,13 @@ fn what_the_operator_changed_stands_after_a_restart() {
 #[test]
 fn a_policy_set_by_the_first_tenant_outlives_the_daemon_and_not_the_tenant() {
     let mut node = Node::running();
-    let mut process = Command::new("sleep").arg("1000").spawn().expect("sleep");
+    let mut process = Bystander::start();
     let settings = Settings { policy: Some("fair".to_owned()), share: Some(30), ..Settings::default() };
-    node.ask(&Request::Create { settings, pid: process.id() });
+    node.create_for(process.pid(), &settings);
     node.kill();
     node.start();
     assert_eq!(node.rows()[0].policy, "fair");
-    process.kill().expect("kill");
-    process.wait().expect("wait");
+    process.kill();
     until("it has gone", || node.rows().is_empty().then_some(()));
     node.create(&Settings { policy: Some("fixed-share".to_owned()), share: Some(30), ..Settings::default() });
 }

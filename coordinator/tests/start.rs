@@ -6,6 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use mgpu_protocol::control::{Request, Response, Settings};
+use support::bystander::Bystander;
 use support::client::Client;
 use support::remote::Remote;
 use support::{Node, text, until};
@@ -43,6 +44,22 @@ fn a_second_daemon_is_told_the_firsts_pid_and_socket() {
     let socket = node.runtime_dir().join("control.sock").display().to_string();
     assert!(message.contains(&node.pid().to_string()) && message.contains(&socket), "{message}");
     assert!(!other.exists(), "it left something behind");
+}
+
+#[test]
+fn the_environment_names_the_lock_directory_that_the_configuration_leaves_open() {
+    let mut node = Node::new(1);
+    fs::write(node.folder.join("mgpud.toml"), "scheduling = \"normal\"\n").expect("configuration");
+    let locks = node.folder.join("named");
+    node.environment.push(("MGPU_LOCK_DIR".to_owned(), locks.display().to_string()));
+    node.start();
+    let lock = locks.join(format!("{}.lock", node.uuids[0]));
+    assert!(fs::read_to_string(lock).expect("the lock").contains(&node.pid().to_string()));
+    // A key that is set wins: the second daemon does not see the first one's lock.
+    node.kill();
+    node.configure("");
+    node.start();
+    assert!(node.folder.join("locks").join(format!("{}.lock", node.uuids[0])).exists());
 }
 
 #[test]
@@ -124,12 +141,9 @@ fn sighup_reads_the_configuration_again_and_a_bad_one_changes_nothing() {
 fn started_so_it_goes_with_its_last_tenant_and_leaves_nothing() {
     let mut node = Node::new(1);
     node.start_with(&["--exit-when-idle"]);
-    let mut keeper = std::process::Command::new("sleep").arg("1000").spawn().expect("sleep");
-    let created = node.ask(&Request::Create { settings: Settings::default(), pid: keeper.id() });
-    let Response::Created { directory, .. } = created else { panic!("{created:?}") };
-    let mut client = Remote::attach(directory.as_ref());
-    keeper.kill().expect("kill");
-    keeper.wait().expect("wait");
+    let mut keeper = Bystander::start();
+    let mut client = Remote::attach(&node.create_for(keeper.pid(), &Settings::default()));
+    keeper.kill();
     // A client keeps it, though the process that it was made for has gone.
     assert_eq!(node.rows()[0].clients, [client.pid()]);
     client.kill();

@@ -5,11 +5,11 @@ mod support;
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
-use std::process::Command;
 
 use mgpu_protocol::control::{Request, Response, Settings};
 use mgpu_protocol::entitlement::Entitlement;
 use mgpu_protocol::units::Bytes;
+use support::bystander::Bystander;
 use support::client::Client;
 use support::{GIB, MIB, Node, until, with_memory};
 
@@ -88,13 +88,12 @@ fn totals_over_two_devices_are_divided_or_refused() {
 #[test]
 fn a_tenant_goes_with_its_process_and_its_row_is_free_again() {
     let node = Node::running();
-    let mut process = Command::new("sleep").arg("1000").spawn().expect("sleep");
-    let answer = node.ask(&Request::Create { settings: shared("a", 100), pid: process.id() });
+    let mut process = Bystander::start();
+    let answer = node.ask(&Request::Create { settings: shared("a", 100), pid: process.pid() });
     let Response::Created { directory, devices, .. } = answer else { panic!("{answer:?}") };
     assert_eq!(devices, node.uuids);
     assert!(node.refusal(&shared("b", 1)).contains("nothing is left"));
-    process.kill().expect("kill");
-    process.wait().expect("wait");
+    process.kill();
     until("it has gone", || node.rows().is_empty().then_some(()));
     assert!(!std::path::Path::new(&directory).exists());
     node.create(&Settings { policy: Some("fair".to_owned()), ..named("a") });

@@ -31,7 +31,8 @@ pub enum Request {
     Create {
         /// What it may use.
         settings: Settings,
-        /// The process that will become the program (checked against the peer's credentials).
+        /// The process that will become the program; 0: the one that asks. Another one must belong to the user who asks,
+        /// unless that is root.
         pid: u32,
     },
     /// All tenants with their accounts.

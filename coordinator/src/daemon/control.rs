@@ -119,20 +119,8 @@ impl Daemon {
     fn on_create(&mut self, token: Token, settings: Settings, pid: u32) -> Result<Response, Refusal> {
         let peer = self.control_peers.get(&token).map(|p| (p.process, p.uid));
         let Some((process, uid)) = peer else { return Err(Refusal("the connection has gone".to_owned())) };
-        // `mgpu run` becomes the program, so it asks for itself; root may ask for others.
-        let process = match pid {
-            0 => process,
-            pid if pid == process.pid => process,
-            pid if uid == 0 && process::start_time(pid).is_some() => {
-                ProcessId { pid, started: process::start_time(pid).unwrap_or(0) }
-            }
-            pid => {
-                return Err(Refusal(format!(
-                    "process {pid} can't have a tenant from here: the command comes from process {}",
-                    process.pid
-                )));
-            }
-        };
+        // `mgpu run` becomes the program, so it asks for itself; launchers ask for others.
+        let process = if pid == 0 || pid == process.pid { process } else { of_another(pid, uid)? };
         let number = self.create(settings, Origin::Process(process))?;
         self.created(number)
     }
@@ -202,6 +190,19 @@ impl Daemon {
     }
 }
 
+/// Process `pid` as the one that a tenant of `asker` lives for: root asks for anybody's, others for their own processes, over
+/// which they have every power anyway.
+fn of_another(pid: u32, asker: u32) -> Result<ProcessId, Refusal> {
+    let (process, owner) =
+        process::with_owner(pid).ok_or_else(|| Refusal(format!("there is no process {pid} to make a tenant for")))?;
+    if asker != 0 && owner != asker {
+        return Err(Refusal(format!(
+            "process {pid} belongs to user {owner}: user {asker} may make tenants for their own processes only"
+        )));
+    }
+    Ok(process)
+}
+
 fn take_line(buffer: &mut Vec<u8>) -> Option<Vec<u8>> {
     let end = buffer.iter().position(|b| *b == b'\n')?;
     let mut line: Vec<u8> = buffer.drain(..=end).collect();
@@ -221,5 +222,25 @@ const fn gate_name(state: GateState) -> &'static str {
         GateState::Closed => "closed",
         GateState::Open => "open",
         GateState::OpenNotify => "open-and-notify",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_ask_for_their_own_processes_and_root_for_all() {
+        let pid = std::process::id();
+        let me = rustix::process::geteuid().as_raw();
+        let own = of_another(pid, me).expect("one's own");
+        assert_eq!((own.pid, Some(own.started)), (pid, process::start_time(pid)));
+        assert!(of_another(pid, 0).is_ok());
+        let stranger = if me == 65_534 { 65_533 } else { 65_534 };
+        let refusal = of_another(pid, stranger).expect_err("somebody else's").0;
+        assert!(refusal.contains(&format!("process {pid} belongs to user {me}")), "{refusal}");
+        for asker in [0, me] {
+            assert!(of_another(4_000_000_000, asker).expect_err("nobody").0.contains("no process 4000000000"));
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! A node for the daemon's own tests: real `mgpud` processes on a fake NVML, and clients that speak the protocol without a shim.
 #![allow(dead_code, missing_docs, clippy::missing_panics_doc, reason = "each test file uses its part; a test panics")]
 
+pub(crate) mod bystander;
 pub(crate) mod client;
 pub(crate) mod remote;
 
@@ -185,7 +186,12 @@ impl Node {
 
     /// A tenant of this test process; gives its directory.
     pub(crate) fn create(&self, settings: &Settings) -> PathBuf {
-        match self.ask(&Request::Create { settings: settings.clone(), pid: std::process::id() }) {
+        self.create_for(std::process::id(), settings)
+    }
+
+    /// A tenant of another process.
+    pub(crate) fn create_for(&self, pid: u32, settings: &Settings) -> PathBuf {
+        match self.ask(&Request::Create { settings: settings.clone(), pid }) {
             Response::Created { directory, .. } => PathBuf::from(directory),
             other => panic!("{other:?}"),
         }
