@@ -9,8 +9,8 @@ use serde_json::Value;
 use std::io::Write as _;
 use std::time::Duration;
 
-/// The pinned clients: name, program. One without a wheel for this machine's Python is skipped, and says so.
-fn clients(args: &[&str]) -> Vec<(&'static str, Program)> {
+/// The pinned clients of `names`: name, program. One without a wheel for this machine's Python is skipped in `test`, and says so.
+fn clients(test: &str, names: &[&str], args: &[&str]) -> Vec<(&'static str, Program)> {
     let all = vec![
         ("numba-cuda", Program::python("numba_kernels.py", args)),
         ("cuda-bindings", Program::python("bindings_driver.py", args)),
@@ -18,13 +18,15 @@ fn clients(args: &[&str]) -> Vec<(&'static str, Program)> {
         ("cudarc", Program::new(paths::release("mgpu-workload-cudarc"), args)),
         ("c", Program::workload("saturate", &["--seconds", args[1]])),
     ];
-    all.into_iter().filter(|(name, _)| is_there(name)).collect()
+    all.into_iter().filter(|(name, _)| names.contains(name) && is_there(test, name)).collect()
 }
 
-fn is_there(client: &str) -> bool {
+const ALL: [&str; 5] = ["numba-cuda", "cuda-bindings", "taichi", "cudarc", "c"];
+
+fn is_there(test: &str, client: &str) -> bool {
     let Some(why) = paths::absent_client(client) else { return true };
     // Past the test runner's capture, on a line of its own: scripts/test counts these.
-    let _ = writeln!(std::io::stdout(), "\nskipped: {client}: {why}");
+    let _ = writeln!(std::io::stdout(), "\nskipped: {client} in {test}: {why}");
     false
 }
 
@@ -40,7 +42,8 @@ fn comparable(mut result: Value) -> Value {
 
 #[test]
 fn every_client_behaves_the_same_with_and_without_the_shim() {
-    for (name, program) in clients(&["--seconds", "1", "--kernel-us", "500", "--memory-mib", "256"]) {
+    let args = ["--seconds", "1", "--kernel-us", "500", "--memory-mib", "256"];
+    for (name, program) in clients("every_client_behaves_the_same_with_and_without_the_shim", &ALL, &args) {
         let node = Node::start(NodeOptions::default());
         let without = comparable(node.run_bare(&program).result());
         let with = comparable(node.run(&["--memory", "4GiB"], &program).result());
@@ -52,7 +55,7 @@ fn every_client_behaves_the_same_with_and_without_the_shim() {
 
 #[test]
 fn every_client_is_capped() {
-    for (name, program) in clients(&["--seconds", "600", "--kernel-us", "1000"]) {
+    for (name, program) in clients("every_client_is_capped", &ALL, &["--seconds", "600", "--kernel-us", "1000"]) {
         let node = Node::start(NodeOptions::default());
         let mut tenant = node.run(&["--share", "30"], &program);
         tenant.wait_ready();
@@ -69,8 +72,10 @@ fn every_client_is_capped() {
 #[test]
 fn every_client_sees_its_own_out_of_memory_error() {
     let expected = [("numba-cuda", "CudaAPIError"), ("cuda-bindings", "OUT_OF_MEMORY"), ("cudarc", "OUT_OF_MEMORY")];
-    for (name, program) in clients(&["--seconds", "1", "--kernel-us", "500", "--memory-mib", "3072"]) {
-        let Some((_, error)) = expected.iter().find(|(client, _)| *client == name) else { continue };
+    let names = expected.map(|(client, _)| client);
+    let args = ["--seconds", "1", "--kernel-us", "500", "--memory-mib", "3072"];
+    for (name, program) in clients("every_client_sees_its_own_out_of_memory_error", &names, &args) {
+        let (_, error) = expected.iter().find(|(client, _)| *client == name).expect("one of them");
         let node = Node::start(NodeOptions::default());
         let mut tenant = node.run(&["--memory", "2GiB"], &program);
         let result = tenant.result();
