@@ -64,3 +64,27 @@ clean_environment() {
     done
     unset CUDA_VISIBLE_DEVICES LD_PRELOAD
 }
+
+# new_run NAME: sets RUN_MARK, which what is started carries as MGPU_TEST_RUN, and RUN_FOLDER for temporary files; both end with
+# this script, an interrupted one included. The folder is short, since paths of sockets are.
+new_run() {
+    RUN_MARK=$$-$1-$RANDOM
+    RUN_FOLDER=$(mktemp -d "/tmp/mgpu-$1.XXXXXX") || die "no temporary folder"
+    trap end_run EXIT
+}
+end_run() {
+    local pid
+    for pid in $(marked "$RUN_MARK"); do kill -KILL "$pid" 2>/dev/null || true; done
+    rm -rf "$RUN_FOLDER"
+}
+
+# Prints the pids of processes with MGPU_TEST_RUN=MARK in their environment.
+marked() {
+    local file pid
+    for file in /proc/[0-9]*/environ; do
+        if grep -qzxF "MGPU_TEST_RUN=$1" "$file" 2>/dev/null; then
+            pid=${file#/proc/}
+            printf '%s\n' "${pid%/environ}"
+        fi
+    done
+}

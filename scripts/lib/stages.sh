@@ -8,22 +8,21 @@ SKIPS=()
 TIMES=()
 
 run_stage() {
-    local name=$1 log=$LOGS/$1.log start=$SECONDS status=0 mark=$$-$1-$RANDOM scratch passed failed skipped
+    local name=$1 log=$LOGS/$1.log start=$SECONDS status=0 passed failed skipped
     mkdir -p "$LOGS"
     say "== $name"
     # Colours would hide the lines that are counted. Nothing in a test may wait for a person.
-    # Short, since paths of sockets are; not in the target folder for the same reason.
-    scratch=$(mktemp -d /tmp/mgpu-test.XXXXXX) || die "no temporary folder"
-    mkdir -m 700 "$scratch/run"
+    new_run test
+    mkdir -m 700 "$RUN_FOLDER/run"
     (
-        export MGPU_TEST_RUN=$mark CARGO_TERM_COLOR=never TMPDIR=$scratch XDG_RUNTIME_DIR=$scratch/run
+        export MGPU_TEST_RUN=$RUN_MARK CARGO_TERM_COLOR=never TMPDIR=$RUN_FOLDER XDG_RUNTIME_DIR=$RUN_FOLDER/run
         # A test that does not lock in a folder of its own leaves its locks here, not on the machine, and is found out.
-        export MGPU_LOCK_DIR=$scratch/locks
+        export MGPU_LOCK_DIR=$RUN_FOLDER/locks
         "stage_$name"
     ) >"$log" 2>&1 </dev/null || status=$?
-    end_leftovers "$mark" >>"$log" || status=1
-    [ $status -ne 0 ] || leftover_files "$scratch" >>"$log" || status=1
-    rm -rf "$scratch"
+    end_leftovers "$RUN_MARK" >>"$log" || status=1
+    [ $status -ne 0 ] || leftover_files "$RUN_FOLDER" >>"$log" || status=1
+    end_run
     read -r passed failed skipped < <(count "$log")
     [ "$name" = build ] || [ $((passed + failed + skipped)) -gt 0 ] || [ $status -ne 0 ] ||
         { echo "FAILED stage_$name: it ran no test" >>"$log"; failed=1; }
@@ -86,17 +85,6 @@ leftover_files() {
         status=1
     done < <(find "$1" -mindepth 1 ! -path "$1/run" | head -n 20)
     return $status
-}
-
-# Prints the pids of processes with MGPU_TEST_RUN=MARK in their environment.
-marked() {
-    local file pid
-    for file in /proc/[0-9]*/environ; do
-        if grep -qzxF "MGPU_TEST_RUN=$1" "$file" 2>/dev/null; then
-            pid=${file#/proc/}
-            printf '%s\n' "${pid%/environ}"
-        fi
-    done
 }
 
 summary() {
