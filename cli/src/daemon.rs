@@ -106,6 +106,11 @@ impl Daemon {
                 Ok(Some(Self { stream: BufReader::new(stream), path }))
             }
             Err(e) if matches!(e.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound) => Ok(None),
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => Err(Failure::environment(format!(
+                "{}: this coordinator takes commands from user {} and root alone, you are user {me}: ask as one of them",
+                path.display(),
+                found.uid()
+            ))),
             Err(e) => Err(Failure::environment(format!("{}: {e}", path.display()))),
         }
     }

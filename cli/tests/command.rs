@@ -3,8 +3,8 @@
 #![allow(missing_docs, reason = "a test")]
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::UnixListener;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -294,9 +294,19 @@ fn a_socket_that_is_not_ours_is_not_asked() {
     fs::remove_file(&socket).expect("clean");
     // Somebody else's socket, as far as root can tell one.
     let listener = UnixListener::bind(&socket).expect("bound");
-    if std::os::unix::fs::chown(&socket, Some(65_534), None).is_ok() {
+    let stranger = if fs::metadata(&socket).expect("there").uid() == 65_534 { 65_533 } else { 65_534 };
+    if std::os::unix::fs::chown(&socket, Some(stranger), None).is_ok() {
         let message = String::from_utf8_lossy(&place.output(&["ps"]).stderr).into_owned();
-        assert!(message.contains("user 65534"), "{message}");
+        assert!(message.contains(&format!("user {stranger}")), "{message}");
+    }
+    drop(listener);
+    // One that is closed to us, as root's is to everybody else; root gets through all doors.
+    fs::remove_file(&socket).expect("clean");
+    let listener = UnixListener::bind(&socket).expect("bound");
+    fs::set_permissions(&socket, fs::Permissions::from_mode(0o000)).expect("mode");
+    if UnixStream::connect(&socket).is_err() {
+        let message = String::from_utf8_lossy(&place.output(&["ps"]).stderr).into_owned();
+        assert!(message.contains("takes commands from user"), "{message}");
     }
     drop(listener);
 }
