@@ -5,6 +5,7 @@
 #![allow(non_snake_case, reason = "the API's names")]
 #![allow(clippy::missing_safety_doc, reason = "each is called by its export alone, with what the application passed")]
 
+pub(crate) mod array;
 pub(crate) mod capture;
 pub(crate) mod context;
 pub(crate) mod copy;

@@ -120,6 +120,7 @@ pub(crate) fn destroy(handle: *const ()) -> Res {
     crate::capture::drop_context(context);
     stream::drop_context(context);
     crate::event::drop_context(context);
+    crate::array::drop_context(context);
     crate::memory::drop_context(context);
     crate::module::drop_context(context);
     let result = driver.session.destroy_context(context.link_id());

@@ -5,6 +5,11 @@
 
 pub(crate) use crate::exports::stubs::*;
 
+pub(crate) use crate::api::array::{
+    cuArray3DCreate_v2, cuArray3DGetDescriptor_v2, cuArrayCreate_v2, cuArrayDestroy, cuArrayGetDescriptor_v2,
+    cuMemcpyAtoA_v2, cuMemcpyAtoD_v2, cuMemcpyAtoH_v2, cuMemcpyAtoHAsync_v2, cuMemcpyDtoA_v2, cuMemcpyHtoA_v2,
+    cuMemcpyHtoAAsync_v2, cuMipmappedArrayCreate, cuMipmappedArrayDestroy, cuMipmappedArrayGetLevel,
+};
 pub(crate) use crate::api::capture::{
     cuStreamBeginCapture, cuStreamBeginCapture_v2, cuStreamBeginCaptureToGraph, cuStreamEndCapture,
     cuStreamGetCaptureInfo, cuStreamGetCaptureInfo_v2, cuStreamGetCaptureInfo_v3, cuStreamIsCapturing,
@@ -91,8 +96,8 @@ pub(crate) use crate::api::module::{
     cuFuncGetModule, cuKernelGetFunction, cuKernelGetLibrary, cuLibraryEnumerateKernels, cuLibraryGetGlobal,
     cuLibraryGetKernel, cuLibraryGetKernelCount, cuLibraryGetManaged, cuLibraryGetModule, cuLibraryLoadData,
     cuLibraryLoadFromFile, cuLibraryUnload, cuModuleEnumerateFunctions, cuModuleGetFunction, cuModuleGetFunctionCount,
-    cuModuleGetGlobal_v2, cuModuleGetLoadingMode, cuModuleLoad, cuModuleLoadData, cuModuleLoadDataEx,
-    cuModuleLoadFatBinary, cuModuleUnload,
+    cuModuleGetGlobal_v2, cuModuleGetLoadingMode, cuModuleGetSurfRef, cuModuleGetTexRef, cuModuleLoad,
+    cuModuleLoadData, cuModuleLoadDataEx, cuModuleLoadFatBinary, cuModuleUnload,
 };
 pub(crate) use crate::api::pointer::{cuPointerGetAttribute, cuPointerGetAttributes, cuPointerSetAttribute};
 pub(crate) use crate::api::pool::{

@@ -26,6 +26,7 @@ pub(crate) const INVALID_HANDLE: Fail = Fail(400);
 pub(crate) const ILLEGAL_STATE: Fail = Fail(401);
 pub(crate) const NOT_FOUND: Fail = Fail(500);
 pub(crate) const NOT_READY: Fail = Fail(600);
+pub(crate) const COOPERATIVE_LAUNCH_TOO_LARGE: Fail = Fail(720);
 pub(crate) const UNKNOWN: Fail = Fail(999);
 pub(crate) const NOT_SUPPORTED: Fail = Fail(801);
 pub(crate) const CAPTURE_UNSUPPORTED: Fail = Fail(900);

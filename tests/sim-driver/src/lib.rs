@@ -5,6 +5,7 @@
 //! server's (`mgpu_sim_link`). Nothing here knows mgpu: this library stands in for hardware and its driver.
 
 mod api;
+mod array;
 mod attributes;
 mod capture;
 mod context;

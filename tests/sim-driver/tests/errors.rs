@@ -116,6 +116,15 @@ fn wild_handles(api: &Api) {
         assert_eq!(shaped(1, 1025, 0), CUDA_ERROR_INVALID_VALUE);
         assert_eq!(shaped(1, 32, 1 << 20), CUDA_ERROR_INVALID_VALUE);
         ok(shaped(1, 1024, 0));
+        let cooperative = |grid: u32| {
+            let none = none.cast();
+            (api.cuLaunchCooperativeKernel)(function, grid, 1, 1, 1024, 1, 1, 0, none, ptr::null_mut())
+        };
+        let fit = out(|p| (api.cuOccupancyMaxActiveBlocksPerMultiprocessor)(p, function, 1024, 0));
+        let multiprocessors = out(|p| (api.cuDeviceGetAttribute)(p, 16, 0));
+        let most = u32::try_from(fit * multiprocessors).expect("a count");
+        ok(cooperative(most));
+        assert_eq!(cooperative(most + 1), CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, "they would wait for each other");
         ok((api.cuCtxSynchronize)());
     }
 }

@@ -112,14 +112,18 @@ fn pointers_tell_what_they_are() {
         assert_eq!(device % (2 << 20), 0, "a large allocation owns its blocks");
         let host = out(|p| (api.cuMemHostAlloc)(p, 4096, CU_MEMHOSTALLOC_PORTABLE)) as u64;
         let managed = out(|p| (api.cuMemAllocManaged)(p, 4096, CU_MEM_ATTACH_GLOBAL));
-        for (address, kind, is_managed) in [(device, 2, 0), (host, 1, 0), (managed, 2, 1)] {
+        for (address, kind, is_managed) in [(device, 2, false), (host, 1, false), (managed, 2, true)] {
             let asked = |attribute| out(|p: *mut u64| (api.cuPointerGetAttribute)(p.cast(), attribute, address));
             assert_eq!(asked(CU_POINTER_ATTRIBUTE_MEMORY_TYPE), kind);
+            // A client's place may hold anything before: all of its 32 bits are the answer.
+            let mut place = -1_i32;
+            ok((api.cuPointerGetAttribute)((&raw mut place).cast(), CU_POINTER_ATTRIBUTE_IS_MANAGED, address));
+            assert_eq!(place, i32::from(is_managed));
             assert_eq!(asked(CU_POINTER_ATTRIBUTE_CONTEXT), context as u64);
             assert_eq!(asked(CU_POINTER_ATTRIBUTE_DEVICE_POINTER), address);
             assert_eq!(asked(CU_POINTER_ATTRIBUTE_RANGE_START_ADDR), address);
             assert_eq!(asked(CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL), 0);
-            assert_eq!(asked(CU_POINTER_ATTRIBUTE_IS_MANAGED), is_managed);
+            assert_eq!(asked(CU_POINTER_ATTRIBUTE_IS_MANAGED), u64::from(is_managed));
         }
         let (mut base, mut size) = (0, 0);
         ok((api.cuMemGetAddressRange_v2)(&raw mut base, &raw mut size, device + 12_345));

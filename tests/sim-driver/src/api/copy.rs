@@ -11,7 +11,7 @@ use crate::stream::{self, Zero};
 use crate::types::{CUcontext, CUdeviceptr, CUmemcpyAttributes, CUstream, list, raw};
 
 /// A copy in the default stream.
-unsafe fn now(zero: Zero, dst: u64, src: u64, bytes: usize, direction: Direction) -> Res {
+pub(super) unsafe fn now(zero: Zero, dst: u64, src: u64, bytes: usize, direction: Direction) -> Res {
     context::current()?;
     let stream = stream::resolve(std::ptr::null(), zero)?;
     // SAFETY: the caller's memory, as the API demands.
@@ -19,7 +19,14 @@ unsafe fn now(zero: Zero, dst: u64, src: u64, bytes: usize, direction: Direction
 }
 
 /// A copy in a given stream.
-unsafe fn queue(zero: Zero, dst: u64, src: u64, bytes: usize, direction: Direction, stream: CUstream) -> Res {
+pub(super) unsafe fn queue(
+    zero: Zero,
+    dst: u64,
+    src: u64,
+    bytes: usize,
+    direction: Direction,
+    stream: CUstream,
+) -> Res {
     context::current()?;
     let stream = stream::resolve(raw(stream), zero)?;
     // SAFETY: the caller's memory, as the API demands.
@@ -27,7 +34,7 @@ unsafe fn queue(zero: Zero, dst: u64, src: u64, bytes: usize, direction: Directi
 }
 
 /// A copy that the caller says stays on devices: within one, or from one to another.
-fn within(dst: u64, src: u64) -> Direction {
+pub(super) fn within(dst: u64, src: u64) -> Direction {
     if classify(dst, src) == Direction::Peer { Direction::Peer } else { Direction::DeviceToDevice }
 }
 

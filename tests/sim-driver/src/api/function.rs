@@ -174,19 +174,23 @@ pub(crate) unsafe fn cuFuncLoad(function: CUfunction) -> Res {
     find_function(raw(function))?.link_id().map(|_| ())
 }
 
-/// Blocks of `threads` threads and `shared` bytes that fit on a multiprocessor at a time; never 0 for what can run at all.
+/// As [`resident_blocks`], in the API's types.
 fn blocks(function: &Function, threads: c_int, shared: usize) -> Res<c_int> {
     let threads =
         u32::try_from(threads).ok().filter(|t| (1..=MAX_THREADS_PER_BLOCK).contains(t)).ok_or(INVALID_VALUE)?;
+    c_int::try_from(resident_blocks(function, threads, shared)).map_err(|_| INVALID_VALUE)
+}
+
+/// Blocks of `threads` threads and `shared` bytes that fit on a multiprocessor at a time; never 0 for what can run at all.
+pub(super) fn resident_blocks(function: &Function, threads: u32, shared: usize) -> u32 {
     let room = usize::try_from(function.max_dynamic_shared.load(Ordering::Relaxed)).unwrap_or(0);
     if shared > room {
-        return Ok(0);
+        return 0;
     }
     let by_threads = THREADS_PER_MULTIPROCESSOR / threads.next_multiple_of(32);
     let by_shared = usize::try_from(SHARED_PER_MULTIPROCESSOR).unwrap_or(0).checked_div(shared);
     let by_shared = by_shared.and_then(|n| u32::try_from(n).ok()).unwrap_or(u32::MAX);
-    let fit = by_threads.min(by_shared).clamp(1, BLOCKS_PER_MULTIPROCESSOR);
-    c_int::try_from(fit).map_err(|_| INVALID_VALUE)
+    by_threads.min(by_shared).clamp(1, BLOCKS_PER_MULTIPROCESSOR)
 }
 
 pub(crate) unsafe fn cuOccupancyMaxActiveBlocksPerMultiprocessor(

@@ -10,9 +10,10 @@ use std::sync::atomic::Ordering;
 
 use mgpu_sim_link::Op;
 
-use crate::attributes::{MAX_BLOCK, MAX_GRID, MAX_THREADS_PER_BLOCK};
+use crate::api::function::resident_blocks;
+use crate::attributes::{MAX_BLOCK, MAX_GRID, MAX_THREADS_PER_BLOCK, MULTIPROCESSORS};
 use crate::context;
-use crate::error::{INVALID_VALUE, Res};
+use crate::error::{COOPERATIVE_LAUNCH_TOO_LARGE, INVALID_VALUE, Res};
 use crate::graph::{Kernel, Work};
 use crate::module::{Function, find_function};
 use crate::slots::handle_of;
@@ -34,7 +35,7 @@ impl Shape {
     /// The link's form of a launch of `function`, checked.
     ///
     /// # Errors
-    /// [`INVALID_VALUE`] for sizes that are 0 or more than the device takes.
+    /// [`INVALID_VALUE`] for sizes that are 0 or more than the device takes; [`COOPERATIVE_LAUNCH_TOO_LARGE`].
     #[inline]
     pub(crate) fn op(&self, function: &'static Function) -> Res<Op> {
         let fits = |size: &[u32; 3], most: &[u32; 3]| size.iter().zip(most).all(|(s, m)| *s > 0 && s <= m);
@@ -47,8 +48,18 @@ impl Shape {
             return Err(INVALID_VALUE);
         }
         let Self { grid, block, shared, cooperative } = *self;
+        if cooperative && !all_resident(grid, function, threads, shared) {
+            return Err(COOPERATIVE_LAUNCH_TOO_LARGE);
+        }
         Ok(Op::Kernel { function: function.link_id()?, grid, block, shared, cooperative })
     }
+}
+
+/// Whether the blocks of a cooperative launch, which wait for each other, fit on the device at a time.
+#[cold]
+fn all_resident(grid: [u32; 3], function: &Function, threads: u32, shared: u32) -> bool {
+    let resident = resident_blocks(function, threads, shared as usize) * MULTIPROCESSORS.unsigned_abs();
+    grid.iter().map(|side| u64::from(*side)).product::<u64>() <= u64::from(resident)
 }
 
 /// Copies of the arguments, where the image told their sizes.

@@ -11,8 +11,8 @@ use crate::module::{self, Module};
 use crate::slots::handle_of;
 use crate::state::driver;
 use crate::types::{
-    CUdeviceptr, CUfunction, CUjit_option, CUkernel, CUlibrary, CUlibraryOption, CUmodule, CUmoduleLoadingMode, raw,
-    text,
+    CUdeviceptr, CUfunction, CUjit_option, CUkernel, CUlibrary, CUlibraryOption, CUmodule, CUmoduleLoadingMode,
+    CUsurfref, CUtexref, raw, text,
 };
 
 /// Loads an image in memory: into the current context, or as a library into none.
@@ -99,6 +99,24 @@ pub(crate) unsafe fn cuModuleGetFunction(out: *mut CUfunction, module: CUmodule,
     let function = unsafe { get_function(raw(module), name) }?;
     // SAFETY: the caller's pointer, as the API demands.
     unsafe { put(out, function.cast()) }
+}
+
+/// Texture and surface references left the language before this driver's version: no image that it takes has any.
+unsafe fn get_reference(module: CUmodule, name: *const c_char) -> Res {
+    module::find(raw(module))?;
+    // SAFETY: the caller's string.
+    unsafe { text(name) }?;
+    Err(NOT_FOUND)
+}
+
+pub(crate) unsafe fn cuModuleGetTexRef(_out: *mut CUtexref, module: CUmodule, name: *const c_char) -> Res {
+    // SAFETY: the caller's string.
+    unsafe { get_reference(module, name) }
+}
+
+pub(crate) unsafe fn cuModuleGetSurfRef(_out: *mut CUsurfref, module: CUmodule, name: *const c_char) -> Res {
+    // SAFETY: the caller's string.
+    unsafe { get_reference(module, name) }
 }
 
 unsafe fn count(out: *mut c_uint, module: *const ()) -> Res {

@@ -24,10 +24,8 @@ unsafe fn write(range: Option<&Range>, attribute: CUpointer_attribute, data: *mu
         // SAFETY: the caller's place for an attribute of four bytes.
         unsafe { data.cast::<c_uint>().write_unaligned(value) }
     };
-    let flag = |value: bool| {
-        // SAFETY: the caller's place for a C `bool`.
-        unsafe { data.cast::<u8>().write(u8::from(value)) }
-    };
+    // The manual says "boolean"; clients pass a place of 32 bits, and some don't clear it first.
+    let flag = |value: bool| half(c_uint::from(value));
     let known = range.is_some();
     match attribute {
         1 => word(range.map_or(0, |r| r.context as u64)),

@@ -1,17 +1,19 @@
-//! Two- and three-dimensional copies between pitched memory. (Arrays are not simulated.)
+//! Two- and three-dimensional copies between pitched memory and arrays.
 
 use mgpu_sim_link::Pitch;
 
+use crate::array;
 use crate::context;
 use crate::copy::{Copy, Returns, classify};
 use crate::error::{INVALID_VALUE, Res};
 use crate::graph::CopyParameters;
 use crate::stream::{self, Zero};
-use crate::types::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER, CUstream, one, raw};
+use crate::types::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER, CUarray, CUstream, one, raw};
 use mgpu_sim_link::Direction;
 
 const HOST: u32 = 1;
 const DEVICE: u32 = 2;
+const ARRAY: u32 = 3;
 const UNIFIED: u32 = 4;
 
 /// One side of a copy, whichever structure it came from.
@@ -19,6 +21,7 @@ struct Side {
     kind: u32,
     host: u64,
     device: u64,
+    array: CUarray,
     x: usize,
     y: usize,
     z: usize,
@@ -28,12 +31,14 @@ struct Side {
 
 impl Side {
     /// Address of the first byte, the distances, and whether the side says that it is host memory.
-    fn place(&self, width: usize) -> Res<(u64, Pitch, Option<bool>)> {
+    fn place(&self, extent: [usize; 3]) -> Res<(u64, Pitch, Option<bool>)> {
+        let width = extent[0];
         let (base, host) = match self.kind {
             HOST => (self.host, Some(true)),
             DEVICE => (self.device, Some(false)),
+            ARRAY => return self.place_in_array(extent),
             UNIFIED => (self.device, None),
-            _ => return Err(crate::unimplemented::call("cuMemcpy of an array")),
+            _ => return Err(INVALID_VALUE),
         };
         let row = if self.pitch == 0 { width } else { self.pitch };
         let slice = row.checked_mul(self.height).ok_or(INVALID_VALUE)?;
@@ -44,12 +49,25 @@ impl Side {
         }
         Ok((base + offset as u64, Pitch { row: row as u64, slice: slice as u64 }, host))
     }
+
+    /// An array has its own distances, and nothing beyond its sides is its own.
+    fn place_in_array(&self, extent: [usize; 3]) -> Res<(u64, Pitch, Option<bool>)> {
+        let shape = array::shape(raw(self.array))?;
+        let from = [self.x, self.y, self.z];
+        let sides = [shape.width, shape.height, shape.depth];
+        if (0..3).any(|i| from[i].checked_add(extent[i]).is_none_or(|end| end > sides[i])) {
+            return Err(INVALID_VALUE);
+        }
+        let slice = shape.row * shape.height;
+        let address = shape.address + self.z * slice + self.y * shape.row + self.x;
+        Ok((address as u64, Pitch { row: shape.row as u64, slice: slice as u64 }, Some(false)))
+    }
 }
 
 fn join(dst: &Side, src: &Side, extent: [usize; 3]) -> Res<Copy> {
     let [width, height, depth] = extent;
-    let (dst, dst_pitch, dst_host) = dst.place(width)?;
-    let (src, src_pitch, src_host) = src.place(width)?;
+    let (dst, dst_pitch, dst_host) = dst.place(extent)?;
+    let (src, src_pitch, src_host) = src.place(extent)?;
     let guess = classify(dst, src);
     let to_host = dst_host.unwrap_or(matches!(guess, Direction::DeviceToHost | Direction::HostToHost));
     let from_host = src_host.unwrap_or(matches!(guess, Direction::HostToDevice | Direction::HostToHost));
@@ -68,6 +86,7 @@ fn plane(c: &CUDA_MEMCPY2D) -> Res<Copy> {
         kind: c.dstMemoryType,
         host: c.dstHost as u64,
         device: c.dstDevice,
+        array: c.dstArray,
         x: c.dstXInBytes,
         y: c.dstY,
         z: 0,
@@ -78,6 +97,7 @@ fn plane(c: &CUDA_MEMCPY2D) -> Res<Copy> {
         kind: c.srcMemoryType,
         host: c.srcHost as u64,
         device: c.srcDevice,
+        array: c.srcArray,
         x: c.srcXInBytes,
         y: c.srcY,
         z: 0,
@@ -90,12 +110,13 @@ fn plane(c: &CUDA_MEMCPY2D) -> Res<Copy> {
 /// A three-dimensional copy as the API describes it.
 ///
 /// # Errors
-/// [`INVALID_VALUE`]; not supported for arrays.
+/// [`INVALID_VALUE`]; [`INVALID_HANDLE`](crate::error::INVALID_HANDLE) for an array that is none.
 pub(crate) fn volume(c: &CUDA_MEMCPY3D) -> Res<Copy> {
     let dst = Side {
         kind: c.dstMemoryType,
         host: c.dstHost as u64,
         device: c.dstDevice,
+        array: c.dstArray,
         x: c.dstXInBytes,
         y: c.dstY,
         z: c.dstZ,
@@ -106,6 +127,7 @@ pub(crate) fn volume(c: &CUDA_MEMCPY3D) -> Res<Copy> {
         kind: c.srcMemoryType,
         host: c.srcHost as u64,
         device: c.srcDevice,
+        array: c.srcArray,
         x: c.srcXInBytes,
         y: c.srcY,
         z: c.srcZ,
