@@ -168,13 +168,23 @@ fn start_detached(explicit: Option<&Path>) -> Result<(), Failure> {
 
 /// `mgpu start-daemon`: starts `mgpud --user --exit-when-idle` and waits until somebody answers there.
 pub(crate) fn start(explicit: Option<&Path>) -> Result<(), Failure> {
-    let program = mgpud_path();
     let dir = explicit.map_or_else(user_dir, Path::to_owned);
     let log = open_log(&dir)?;
+    let started = start_in(&dir, log);
+    // What it said has been told. Where anything else stands, somebody else has the directory, or had it.
+    if started.is_err() && fs::read_dir(&dir).is_ok_and(|found| found.flatten().all(|e| e.file_name() == LOG)) {
+        let _ = fs::remove_file(dir.join(LOG));
+        let _ = fs::remove_dir(&dir);
+    }
+    started
+}
+
+fn start_in(dir: &Path, log: File) -> Result<(), Failure> {
+    let program = mgpud_path();
     let copy = log.try_clone().map_err(|e| Failure::environment(format!("{}: {e}", dir.display())))?;
     let mut child = Command::new(&program)
         .args(["--user", "--exit-when-idle", "--runtime-dir"])
-        .arg(&dir)
+        .arg(dir)
         .env_remove("LD_PRELOAD")
         .stdin(Stdio::null())
         .stdout(Stdio::from(copy))
@@ -186,7 +196,7 @@ pub(crate) fn start(explicit: Option<&Path>) -> Result<(), Failure> {
     let deadline = Instant::now() + READY;
     let mut ended = None;
     while Instant::now() < deadline {
-        if Daemon::connect(&dir)?.is_some() {
+        if Daemon::connect(dir)?.is_some() {
             return Ok(());
         }
         if ended.is_none() {

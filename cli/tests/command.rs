@@ -319,6 +319,10 @@ fn a_coordinator_that_does_not_start_says_why() {
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(message.contains("lists no device"), "{message}");
+    assert!(!place.run_dir().exists(), "something was left behind");
+    let output = place.mgpu(&["run", "--", "true"]).env("MGPU_MGPUD", "/nowhere/mgpud").output().expect("mgpu runs");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("/nowhere/mgpud"));
+    assert!(!place.run_dir().exists(), "something was left behind");
 }
 
 #[test]
