@@ -28,6 +28,10 @@ pub struct Window {
     pub busy_ns: BTreeMap<u32, u64>,
     /// Device time of all, ns.
     pub device_busy_ns: u64,
+    /// Time with something submitted and not complete, by pid, ns.
+    pub queued_ns: BTreeMap<u32, u64>,
+    /// Most launches that were submitted and not complete, by pid, in the samples.
+    pub most_queued: BTreeMap<u32, u64>,
     /// Run delay of clients and server that fell into device-idle time, ns.
     pub delay_in_idle_ns: u64,
     /// CPU time of `mgpud`, ns.
@@ -43,6 +47,14 @@ impl Window {
         let noisy = self.delay_in_idle_ns * 1_000_000 > self.elapsed_ns * DELAY_PPM;
         let daemon_quiet = self.daemon_cpu_ns * 1_000_000 < self.elapsed_ns * DAEMON_CPU_PPM;
         !(noisy && daemon_quiet)
+    }
+
+    /// How far a result may be from what is expected because of the machine, in points; none in a valid run. Time lost by a
+    /// tenant to run delay is its own loss; what others make of it, and what its debts do then, is another part as large each.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss, reason = "nanoseconds of a test run fit 53 bits")]
+    pub fn slack_points(&self) -> f64 {
+        if self.valid() { 0.0 } else { self.delay_in_idle_ns as f64 * 300.0 / self.elapsed_ns as f64 }
     }
 
     /// Device time of `pid` in percent of the window.
@@ -62,11 +74,17 @@ pub fn window(node: &Node, index: usize, pids: &[u32], granted: u32, length: Dur
     let first = node.witness();
     let start = Instant::now();
     let (mut last, mut delayed, mut delay_in_idle_ns) = (first.clone(), delay(&watched), 0);
+    let mut most_queued = BTreeMap::new();
     while start.elapsed() < length {
         std::thread::sleep(SAMPLE.min(length.saturating_sub(start.elapsed())));
         let (now, delayed_now) = (node.witness(), delay(&watched));
         let idle = now.devices[index].idle_ns - last.devices[index].idle_ns;
         delay_in_idle_ns += idle.min(delayed_now.saturating_sub(delayed));
+        for pid in pids {
+            let row = now.process(index, *pid);
+            let most: &mut u64 = most_queued.entry(*pid).or_default();
+            *most = row.launches.saturating_sub(row.completed).max(*most);
+        }
         (last, delayed) = (now, delayed_now);
     }
     let elapsed_ns = last.now_ns - first.now_ns;
@@ -75,6 +93,8 @@ pub fn window(node: &Node, index: usize, pids: &[u32], granted: u32, length: Dur
     Window {
         elapsed_ns,
         busy_ns: last.busy_since(&first, index),
+        queued_ns: last.queued_since(&first, index),
+        most_queued,
         device_busy_ns: last.devices[index].busy_ns - first.devices[index].busy_ns,
         delay_in_idle_ns: delay_in_idle_ns
             .min(idle_ns.saturating_sub(promised_idle_ns))
@@ -92,10 +112,11 @@ fn beyond_the_median(gaps: &[Span]) -> u64 {
     lengths.iter().map(|length| length.saturating_sub(median)).sum()
 }
 
-/// Measures until a run is valid, three times at most; each validity is printed before anybody reads the result. `None` if two of
-/// three runs were invalid: the machine is too busy to judge, which the caller says as a skip.
+/// Measures until a run is valid, twice at most; each validity is printed before anybody reads the result. Gives the first valid
+/// run, else the one that was disturbed least.
 #[must_use]
-pub fn valid_window(node: &Node, index: usize, pids: &[u32], granted: u32, length: Duration) -> Option<Window> {
+pub fn best_window(node: &Node, index: usize, pids: &[u32], granted: u32, length: Duration) -> Window {
+    let mut runs = Vec::new();
     for invalid in 0..2 {
         let window = window(node, index, pids, granted, length);
         eprintln!(
@@ -106,22 +127,24 @@ pub fn valid_window(node: &Node, index: usize, pids: &[u32], granted: u32, lengt
             window.daemon_cpu_ns / 1000,
         );
         if window.valid() {
-            return Some(window);
+            return window;
         }
+        runs.push(window);
     }
-    None
+    runs.into_iter().min_by_key(|window| window.delay_in_idle_ns).expect("two runs")
 }
 
-/// Judges a valid run on device 0 with `judge`; if the machine is too busy for one, says so in a line that `scripts/test` counts as a skip.
+/// Judges a valid run on device 0 with `judge`, which must not tolerate more than [`Window::slack_points`] beside its own
+/// tolerance. Without a valid run the least disturbed one is judged, so that a fault larger than what the machine can have done is
+/// seen all the same; if there is none, a line says so that `scripts/test` counts as a skip.
 ///
 /// # Panics
 /// If `judge` does.
 pub fn judged(what: &str, node: &Node, pids: &[u32], granted: u32, length: Duration, judge: impl FnOnce(&Window)) {
-    match valid_window(node, 0, pids, granted, length) {
-        Some(window) => judge(&window),
-        None => {
-            println!("\nskipped: {what}: two of three runs were invalid, the machine is too busy to judge device time")
-        }
+    let window = best_window(node, 0, pids, granted, length);
+    judge(&window);
+    if !window.valid() {
+        println!("\nskipped: {what}: two runs were invalid, the machine is too busy to judge device time to the point");
     }
 }
 

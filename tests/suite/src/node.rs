@@ -187,6 +187,31 @@ impl Node {
         Tenant::spawn(command, program)
     }
 
+    /// Starts `program` with the shim preloaded by hand and `variables` in its environment, as an injector does it.
+    #[must_use]
+    pub fn run_injected(&self, variables: &[(&str, &str)], program: &Program) -> Tenant {
+        let words = program.words();
+        let mut command = Command::new(&words[0]);
+        self.environment(&mut command);
+        command
+            .env("LD_PRELOAD", paths::release("libmgpu_shim.so"))
+            .env("MGPU_RUNTIME_DIR", self.runtime_dir())
+            .envs(variables.iter().copied())
+            .args(&words[1..]);
+        Tenant::spawn(command, program)
+    }
+
+    /// Rows of `mgpu ps`.
+    ///
+    /// # Panics
+    /// If no coordinator answers.
+    #[must_use]
+    pub fn rows(&self) -> Vec<serde_json::Value> {
+        let output = self.mgpu().args(["ps", "--json"]).output().expect("mgpu runs");
+        serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)))
+    }
+
     /// The witness's snapshot.
     ///
     /// # Panics

@@ -1,7 +1,7 @@
 //! One scene of the demo: tenants with settings, a measured window, who got what. Also the JSON that `scripts/demo --json`
 //! writes.
 
-use crate::measure::{Window, valid_window, window};
+use crate::measure::{Window, best_window};
 use crate::node::Node;
 use crate::tenant::{Program, Tenant};
 use serde::Serialize;
@@ -91,10 +91,10 @@ pub fn observe(node: &Node, name: &str, policy: &str, cast: &[(&Cast, &Tenant)],
     let shares: u32 = cast.iter().filter_map(|(cast, _)| cast.share).sum();
     let granted = if policy == "fixed-share" { shares } else { 100 };
     let pids: Vec<u32> = cast.iter().map(|(_, tenant)| tenant.pid()).collect();
-    let window = valid_window(node, 0, &pids, granted, length).unwrap_or_else(|| {
+    let window = best_window(node, 0, &pids, granted, length);
+    if !window.valid() {
         eprintln!("the machine is too busy for a valid run; these figures are from one that is not valid");
-        window(node, 0, &pids, granted, length)
-    });
+    }
     SceneResult {
         name: name.to_owned(),
         policy: policy.to_owned(),

@@ -5,6 +5,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
@@ -45,22 +46,30 @@ impl Program {
     }
 }
 
+/// What comes out of a pipe, line by line, until all who can write into it have ended.
+#[derive(Default)]
+struct Lines {
+    said: Vec<String>,
+    is_over: bool,
+}
+
 /// A started program. Killed when dropped.
 pub struct Tenant {
     child: Child,
-    lines: Arc<Mutex<Vec<String>>>,
-    errors: Arc<Mutex<Vec<String>>>,
+    lines: Arc<Mutex<Lines>>,
+    errors: Arc<Mutex<Lines>>,
     label: String,
     reaped: Option<ExitStatus>,
 }
 
-fn collect(stream: impl std::io::Read + Send + 'static) -> Arc<Mutex<Vec<String>>> {
-    let lines = Arc::new(Mutex::new(Vec::new()));
+fn collect(stream: impl std::io::Read + Send + 'static) -> Arc<Mutex<Lines>> {
+    let lines = Arc::new(Mutex::new(Lines::default()));
     let sink = Arc::clone(&lines);
     std::thread::spawn(move || {
         for line in BufReader::new(stream).lines().map_while(Result::ok) {
-            sink.lock().expect("no holder panics").push(line);
+            sink.lock().expect("no holder panics").said.push(line);
         }
+        sink.lock().expect("no holder panics").is_over = true;
     });
     lines
 }
@@ -100,8 +109,7 @@ impl Tenant {
                 return Some(line);
             }
             if self.try_wait().is_some() {
-                // What it said last may still be on its way through the pipe.
-                std::thread::yield_now();
+                self.hear_it_out();
                 if let Some(line) = self.lines().into_iter().find(|l| l.starts_with(start)) {
                     return Some(line);
                 }
@@ -122,7 +130,7 @@ impl Tenant {
     /// Never: no holder of the lock panics.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
-        self.lines.lock().expect("no holder panics").clone()
+        self.lines.lock().expect("no holder panics").said.clone()
     }
 
     /// What it has printed to stderr so far.
@@ -131,7 +139,7 @@ impl Tenant {
     /// Never: no holder of the lock panics.
     #[must_use]
     pub fn errors(&self) -> Vec<String> {
-        self.errors.lock().expect("no holder panics").clone()
+        self.errors.lock().expect("no holder panics").said.clone()
     }
 
     /// Sends it a signal.
@@ -151,10 +159,23 @@ impl Tenant {
         self.reaped
     }
 
-    /// Waits for its end.
+    /// Waits for its end, and for what it said last: that may be on its way through the pipes still.
     pub fn wait(&mut self) -> ExitStatus {
         let label = format!("the end of {}", self.label);
-        wait::until(&label, || self.try_wait())
+        let status = wait::until(&label, || self.try_wait());
+        self.hear_it_out();
+        status
+    }
+
+    /// Waits until its pipes are read to the end. Who was killed may have children that hold them: then what was read must do.
+    fn hear_it_out(&self) {
+        if self.reaped.is_none_or(|status| status.signal().is_some()) {
+            return;
+        }
+        let pipes = [&self.lines, &self.errors];
+        wait::until(&format!("the last words of {}", self.label), || {
+            pipes.iter().all(|pipe| pipe.lock().expect("no holder panics").is_over).then_some(())
+        });
     }
 
     /// Asks it to end (SIGTERM), waits, and gives the JSON object of its last line.

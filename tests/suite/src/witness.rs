@@ -109,4 +109,11 @@ impl Witness {
         let rows = self.devices.get(index).map_or(&[][..], |d| &d.processes);
         rows.iter().map(|p| (p.pid, p.busy_ns - earlier.process(index, p.pid).busy_ns)).collect()
     }
+
+    /// Time with something submitted and not complete, of every pid on device `index`, since `earlier`, ns.
+    #[must_use]
+    pub fn queued_since(&self, earlier: &Self, index: usize) -> BTreeMap<u32, u64> {
+        let rows = self.devices.get(index).map_or(&[][..], |d| &d.processes);
+        rows.iter().map(|p| (p.pid, p.queued_ns - earlier.process(index, p.pid).queued_ns)).collect()
+    }
 }

@@ -1,7 +1,7 @@
 //! Bad input gets an error that names the value and the valid range, and starts nothing.
 
 use mgpu_suite::node::{Node, NodeOptions};
-use mgpu_suite::paths;
+use mgpu_suite::{paths, wait};
 use std::process::{Command, Output};
 
 fn text(output: &Output) -> String {
@@ -69,7 +69,7 @@ fn totals_that_do_not_divide_are_refused_with_the_nearest_valid_values() {
 fn another_policy_and_too_many_shares_are_refused() {
     let node = Node::start(NodeOptions::default());
     let mut holder = node.run(&["--share", "70"], &mgpu_suite::tenant::Program::new("/bin/sleep".into(), &["600"]));
-    mgpu_suite::wait::until("the first tenant", || {
+    wait::until("the first tenant", || {
         let rows = node.mgpu().args(["ps", "--json"]).output().ok()?;
         serde_json::from_slice::<serde_json::Value>(&rows.stdout).ok()?.as_array().filter(|a| a.len() == 1).map(|_| ())
     });
@@ -92,13 +92,9 @@ fn another_policy_and_too_many_shares_are_refused() {
 fn a_typo_in_the_configuration_names_the_key() {
     let node = Node::without_daemon(NodeOptions::default());
     std::fs::write(node.file("typo.toml"), "hold_mss = 50\n").expect("written");
-    let output = Command::new(paths::release("mgpud"))
-        .arg("--config")
-        .arg(node.file("typo.toml"))
-        .arg("--runtime-dir")
-        .arg(node.runtime_dir())
-        .output()
-        .expect("mgpud runs");
+    let mut command = Command::new(paths::release("mgpud"));
+    command.arg("--config").arg(node.file("typo.toml")).arg("--runtime-dir").arg(node.runtime_dir());
+    let output = wait::output(command);
     assert!(!output.status.success());
     assert!(text(&output).contains("hold_mss"), "{}", text(&output));
 }
@@ -108,13 +104,8 @@ fn a_second_coordinator_refuses_and_names_the_first() {
     let node = Node::start(NodeOptions::default());
     let mut command = Command::new(paths::release("mgpud"));
     node.environment(&mut command);
-    let output = command
-        .arg("--config")
-        .arg(node.file("mgpud.toml"))
-        .arg("--runtime-dir")
-        .arg(node.file("second"))
-        .output()
-        .expect("mgpud runs");
+    command.arg("--config").arg(node.file("mgpud.toml")).arg("--runtime-dir").arg(node.file("second"));
+    let output = wait::output(command);
     assert!(!output.status.success());
     assert!(text(&output).contains(&node.daemon_pid().to_string()), "the owner's pid is not named: {}", text(&output));
 }
@@ -125,7 +116,8 @@ fn a_runtime_folder_that_is_not_ours_is_refused() {
     std::fs::write(node.file("file"), "").expect("written");
     let mut command = Command::new(paths::release("mgpud"));
     node.environment(&mut command);
-    let output = command.arg("--runtime-dir").arg(node.file("file")).output().expect("mgpud runs");
+    command.arg("--runtime-dir").arg(node.file("file"));
+    let output = wait::output(command);
     assert!(!output.status.success());
     let message = text(&output);
     assert!(message.contains("not a directory") && message.contains("/file"), "{message}");

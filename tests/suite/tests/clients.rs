@@ -62,7 +62,10 @@ fn every_client_is_capped() {
         judged(name, &node, &[tenant.pid()], 30, Duration::from_secs(5), |window| {
             let got = window.percent(tenant.pid());
             eprintln!("{name}: {got:.2} %");
-            assert!((got - 30.0).abs() <= 1.0, "{name} had {got:.2} % of the device, its share is 30");
+            assert!(
+                (got - 30.0).abs() <= 1.0 + window.slack_points(),
+                "{name} had {got:.2} % of the device, its share is 30"
+            );
         });
         let _ = tenant.finish();
     }

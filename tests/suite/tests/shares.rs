@@ -29,7 +29,11 @@ fn assert_shares(what: &str, window: &Window, tenants: &[Tenant], expected: &[f6
     let got: Vec<f64> = tenants.iter().map(|t| window.percent(t.pid())).collect();
     eprintln!("{what}: {got:.2?}, expected {expected:?}");
     for (share, want) in got.iter().zip(expected) {
-        assert!((share - want).abs() <= POINT, "{what}: {got:.2?} is not {expected:?} within {POINT} point");
+        let tolerance = POINT + window.slack_points();
+        assert!(
+            (share - want).abs() <= tolerance,
+            "{what}: {got:.2?} is not {expected:?} within {tolerance:.2} points"
+        );
     }
 }
 
@@ -87,7 +91,7 @@ fn fair_is_equal_for_2_3_and_5_tenants() {
         }
         measured(&what, &node, 100, &tenants, |window| {
             let total: f64 = tenants.iter().map(|t| window.percent(t.pid())).sum();
-            assert!(total > 90.0, "{what}: only {total:.1} % of the device together");
+            assert!(total > 90.0 - window.slack_points(), "{what}: only {total:.1} % of the device together");
             let mean = total / f64::from(count);
             assert_shares(&what, window, &tenants, &vec![mean; count as usize]);
         });
@@ -106,4 +110,27 @@ fn a_changed_share_holds_from_then_on() {
     assert!(set.status.success(), "{}", String::from_utf8_lossy(&set.stderr));
     let what = "30/70 after a change";
     measured(what, &node, 100, &tenants, |window| assert_shares(what, window, &tenants, &[30.0, 70.0]));
+}
+
+/// Turns: nobody starts before the other has drained, and nobody queues more than the few milliseconds that the window allows. By the
+/// witness: the times in which each had something queued don't overlap, and no queue is long.
+#[test]
+fn turns_do_not_overlap_and_queues_are_short() {
+    let node = node("default");
+    let tenants: Vec<Tenant> = (0..2).map(|_| saturate(&node, &["--policy", "fair"], "spin_1000us")).collect();
+    // What the first one queued when it was alone runs out first.
+    launch_again(&node, &tenants);
+    measured("turns", &node, 100, &tenants, |window| {
+        let queued: u64 = window.queued_ns.values().sum();
+        eprintln!(
+            "queued {} of {} ms, most launches {:?}",
+            queued / 1_000_000,
+            window.elapsed_ns / 1_000_000,
+            window.most_queued
+        );
+        let most = window.elapsed_ns / 100 * 102;
+        assert!(queued <= most, "turns overlap: queued for {queued} ns together in {} ns", window.elapsed_ns);
+        // 4 ms of launches, one that stands behind them, and what the shim earns by a wrong guess.
+        assert!(window.most_queued.values().all(|queued| *queued <= 16), "queues of {:?} launches", window.most_queued);
+    });
 }
