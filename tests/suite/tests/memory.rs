@@ -4,6 +4,7 @@ use mgpu_suite::node::{Node, NodeOptions};
 use mgpu_suite::tenant::Program;
 use mgpu_suite::wait;
 use nix::sys::signal::Signal;
+use std::ffi::OsString;
 
 const GIB: u64 = 1 << 30;
 /// A driver block: what a tenant's device bytes may exceed its limit by, for each context (DESIGN §7).
@@ -37,8 +38,54 @@ fn the_first_allocation_past_the_limit_fails_and_none_before() {
         assert_eq!(held(&lines[0]), 2 * GIB, "{kind}: {}", lines[0]);
         assert_eq!(lines[0]["error"], "CUDA_ERROR_OUT_OF_MEMORY", "{kind}");
         assert_eq!(lines[0]["again"], "CUDA_SUCCESS", "{kind}: freed memory is usable at once");
-        assert_eq!(lines[0]["total"], 2 * GIB, "{kind}: cuMemGetInfo tells the tenant's world");
+        // The tenant's world: all was freed, one block was allocated again.
+        let left = 2 * GIB - (64 << 20);
+        let told = [&lines[0]["total"], &lines[0]["free"], &lines[0]["device"]];
+        assert_eq!(told, [2 * GIB, left, 2 * GIB], "{kind}: cuMemGetInfo's total and free, cuDeviceTotalMem");
     }
+}
+
+/// A limit is the tenant's, whatever a program's environment says.
+#[test]
+fn the_environment_of_a_program_lifts_no_limit() {
+    let node = Node::start(NodeOptions::default());
+    let alloc = Program::workload("alloc", &["--block-mib", "64"]);
+    let mut words = vec![OsString::from("MGPU_MEMORY=8GiB"), OsString::from("MGPU_NAME=other")];
+    words.extend_from_slice(alloc.words());
+    let words: Vec<&str> = words.iter().map(|word| word.to_str().expect("text")).collect();
+    let mut tenant = node.run(&["--memory", "2GiB"], &Program::new("/usr/bin/env".into(), &words));
+    assert_eq!(held(&tenant.result()), 2 * GIB);
+}
+
+/// Memory that goes without a free is usable again: with its context, by a pool, with its process, by exec. All the while the
+/// tenant's processes hold no more than the limit together, also while the driver still tears down what one of them held.
+#[test]
+fn memory_that_goes_in_any_way_comes_back() {
+    for how in ["context", "pool", "exit", "exec"] {
+        let node = Node::start(NodeOptions::default());
+        let mut tenant =
+            node.run(&["--memory", "2GiB"], &Program::workload("ends", &["--how", how, "--until", "2048"]));
+        let status = wait::until("all of it again", || {
+            let now: u64 = node.witness().devices[0].processes.iter().map(|p| p.allocated).sum();
+            assert!(now <= 2 * GIB + 2 * BLOCK, "{how}: the device held {now} bytes");
+            tenant.try_wait()
+        });
+        assert!(status.success(), "{how}: {status}: {}", tenant.errors().join("\n"));
+        let result = tenant.result();
+        assert_eq!(result["last"], 2048, "{how}: {result}");
+        assert!(how == "pool" || result["first"] == 2048, "{how}: {result}");
+    }
+}
+
+/// What a process of the tenant was given and doesn't use, another one gets.
+#[test]
+fn what_a_sibling_does_not_use_is_usable() {
+    let node = Node::start(NodeOptions::default());
+    let mut tenant =
+        node.run(&["--memory", "2GiB"], &Program::workload("ends", &["--how", "sibling", "--block-mib", "2"]));
+    tenant.wait_ready();
+    tenant.signal(Signal::SIGUSR1);
+    assert_eq!(tenant.wait_for_line("held"), "held 2046", "all but the sibling's one block");
 }
 
 #[test]

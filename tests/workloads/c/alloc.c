@@ -1,7 +1,7 @@
 /* Allocates device memory until the driver (or a limiter) refuses, from several processes and threads at once.
  *
  *   alloc [--block-mib 64] [--block-bytes N] [--threads 1] [--processes 1] [--kind plain|pitch|managed|async|mixed] [--max-blocks N]
- *         [--rounds 1] [--hold]
+ *         [--rounds 1] [--hold] [--device 0]
  *
  * Each round fills up, then frees all. One JSON line: bytes held at the fullest by each process, the error that ended it, and
  * whether a freed block could be allocated again at once. --hold waits for SIGTERM with everything allocated ("full" printed). */
@@ -19,6 +19,7 @@ struct block {
 
 static size_t block_bytes;
 static long max_blocks, thread_count, rounds;
+static int ordinal;
 static enum kind kind;
 static CUcontext context;
 static atomic_ulong held;
@@ -75,7 +76,7 @@ static void *fill(void *argument) {
 static int run(int hold) {
     CHECK(cuInit(0));
     CUdevice device;
-    CHECK(cuDeviceGet(&device, 0));
+    CHECK(cuDeviceGet(&device, ordinal));
     CHECK(cuDevicePrimaryCtxRetain(&context, device));
     CHECK(cuCtxSetCurrent(context));
     pthread_barrier_init(&full, NULL, (unsigned)thread_count + 1);
@@ -98,8 +99,10 @@ static int run(int hold) {
     CUresult code = allocate(&again, PLAIN);
     size_t free_bytes = 0, total_bytes = 0;
     CHECK(cuMemGetInfo(&free_bytes, &total_bytes));
-    printf("{\"pid\": %d, \"held_bytes\": %lu, \"error\": \"%s\", \"again\": \"%s\", \"free\": %zu, \"total\": %zu}\n", (int)getpid(), most,
-           error_name((CUresult)atomic_load(&last_error)), error_name(code), free_bytes, total_bytes);
+    size_t device_bytes = 0;
+    CHECK(cuDeviceTotalMem(&device_bytes, device));
+    printf("{\"pid\": %d, \"held_bytes\": %lu, \"error\": \"%s\", \"again\": \"%s\", \"free\": %zu, \"total\": %zu, \"device\": %zu}\n",
+           (int)getpid(), most, error_name((CUresult)atomic_load(&last_error)), error_name(code), free_bytes, total_bytes, device_bytes);
     return 0;
 }
 
@@ -110,6 +113,7 @@ int main(int argc, char **argv) {
     thread_count = option_number(argc, argv, "--threads", 1);
     max_blocks = option_number(argc, argv, "--max-blocks", 1 << 16);
     rounds = option_number(argc, argv, "--rounds", 1);
+    ordinal = (int)option_number(argc, argv, "--device", 0);
     long processes = option_number(argc, argv, "--processes", 1);
     int hold = 0;
     for (int i = 1; i < argc; i++) hold |= strcmp(argv[i], "--hold") == 0;
