@@ -167,6 +167,18 @@ fn a_program_runs_as_a_tenant_and_the_coordinator_goes_with_it() {
     until("the coordinator has gone with its files", || (!place.run_dir().exists()).then_some(()));
 }
 
+/// The shim comes first, what the user preloads stays.
+#[test]
+fn a_preloaded_library_of_the_user_stays() {
+    let place = Place::new();
+    library(&place.folder, "other.so", "int other;");
+    let other = place.folder.join("other.so");
+    let mut command = place.mgpu(&["run", "--", "sh", "-c", "echo $LD_PRELOAD"]);
+    let output = command.env("LD_PRELOAD", &other).output().expect("runs");
+    let expected = format!("{}:{}\n", place.folder.join("libmgpu_shim.so").display(), other.display());
+    assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
+}
+
 #[test]
 fn the_program_is_the_same_process_and_has_no_other_children() {
     let place = Place::new();

@@ -2,7 +2,9 @@
 
 mod support;
 
-use std::os::fd::AsFd;
+use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::FileExt;
 use std::sync::atomic::AtomicBool;
 
 use mgpu_protocol::control::Settings;
@@ -58,6 +60,16 @@ fn the_grants_page_cannot_be_written_by_a_client() {
     assert_eq!(client.grants.daemon_epoch.load(Ordering::Relaxed), client.welcome.daemon_epoch);
     assert_ne!(client.welcome.daemon_epoch, 0);
     assert_eq!(client.grants.device_count.load(Ordering::Relaxed), 1);
+    // Neither by the descriptor that it got nor by one that it opens itself: the kernel refuses both writes and new sizes.
+    let path = format!("/proc/self/fd/{}", client.grants_fd.as_raw_fd());
+    let opened = File::options().read(true).write(true).open(path).expect("a file of our own user");
+    let given = File::from(client.grants_fd.try_clone().expect("descriptor"));
+    for file in [given, opened] {
+        let refused = |result: std::io::Result<()>| result.expect_err("refused").raw_os_error() == Some(libc::EPERM);
+        assert!(refused(file.write_at(&[1], 0).map(drop)), "a client can write its grants");
+        assert!(refused(file.set_len(0)) && refused(file.set_len(1 << 20)), "a client can resize the page");
+    }
+    assert_eq!(client.grants.daemon_epoch.load(Ordering::Relaxed), client.welcome.daemon_epoch);
 }
 
 #[test]

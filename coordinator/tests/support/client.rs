@@ -15,6 +15,7 @@ pub(crate) struct Client {
     pub(crate) socket: OwnedFd,
     pub(crate) welcome: Welcome,
     pub(crate) grants: Mapping<GrantsPage>,
+    pub(crate) grants_fd: OwnedFd,
     pub(crate) page: Mapping<TenantPage>,
     pub(crate) bell: OwnedFd,
 }
@@ -38,9 +39,10 @@ impl Client {
         let Reply::Welcome(welcome) = reply else { return Err(Some(Box::new(reply))) };
         let mut fds = received.descriptors.into_iter().flatten();
         let mut next = || fds.next().expect("a descriptor");
-        let grants = Mapping::open(next().as_fd()).expect("grants page");
+        let grants_fd = next();
+        let grants = Mapping::open(grants_fd.as_fd()).expect("grants page");
         let page = Mapping::open(next().as_fd()).expect("tenant page");
-        Ok(Self { socket, welcome, grants, page, bell: next() })
+        Ok(Self { socket, welcome, grants, grants_fd, page, bell: next() })
     }
 
     pub(crate) fn send(&self, request: &Request) {

@@ -165,7 +165,17 @@ impl Node {
 
     /// Runs a daemon that must not start; gives what it said.
     pub(crate) fn refused(&self, args: &[&str]) -> Output {
-        let output = self.command().args(args).output().expect("mgpud runs");
+        let mut command = self.command();
+        let mut child = command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("mgpud starts");
+        let end = Instant::now() + Duration::from_secs(30);
+        while child.try_wait().expect("wait").is_none() {
+            if Instant::now() >= end {
+                child.kill().expect("kill");
+                panic!("it started: {:?}", child.wait_with_output());
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let output = child.wait_with_output().expect("its words");
         assert!(!output.status.success(), "it started: {output:?}");
         output
     }
