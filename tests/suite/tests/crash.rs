@@ -63,18 +63,22 @@ fn the_other_goes_on_when_the_holder_is_killed() {
 }
 
 /// Stopped between the gate and the return of the driver's launch, with a long queue that has no marker: the coordinator can't know
-/// when it is done, and lets the other in at the drain deadline.
+/// when it is done, and lets the other in at the drain deadline, long before the queue has run out.
 #[test]
 fn the_others_go_on_when_the_holder_is_stopped_inside_a_launch() {
     let node = Node::start(NodeOptions::default());
-    let stopped = saturate(&node, &["--policy", "fair"]);
-    // Alone it may queue as much as the driver takes; from then on it is in a launch nearly always.
-    wait::until("a full queue", || {
+    let long = Program::workload("saturate", &["--kernel", "spin_2000us", "--seconds", "600"]);
+    let mut stopped = node.run(&["--policy", "fair"], &long);
+    stopped.wait_ready();
+    let queued = || {
         let now = node.witness().process(0, stopped.pid());
-        (now.launches - now.completed >= 900).then_some(())
-    });
+        now.launches - now.completed
+    };
+    // Alone it may queue as much as the driver takes; from then on it is in a launch nearly always.
+    wait::until("a full queue", || (queued() >= 900).then_some(()));
     stopped.signal(Signal::SIGSTOP);
     let other = saturate(&node, &["--policy", "fair"]);
+    assert!(queued() > 0, "the other had to wait until the stopped one's queue had run out");
     goes_on(&node, other.pid(), 500);
     stopped.signal(Signal::SIGCONT);
     goes_on(&node, stopped.pid(), 200);

@@ -1,5 +1,5 @@
-//! A closed gate holds back every way of putting work on the device, and nothing else. Judged by which calls have returned, and by
-//! the witness's count of launches.
+//! Who waits and who doesn't: at a closed gate every way of putting work on the device and nothing else, at a full window not for
+//! good. Judged by which calls have returned, and by the witness's count of launches.
 
 use mgpu_suite::node::{Node, NodeOptions};
 use mgpu_suite::tenant::{Program, Tenant};
@@ -34,4 +34,20 @@ fn every_launch_path_waits_at_a_closed_gate_and_nothing_else_does() {
     let result = offline.result();
     assert_eq!(result["gated"], 62, "all of them return once the device is free");
     assert!(node.witness().unimplemented.is_empty(), "{:?}", node.witness().unimplemented);
+}
+
+/// While the device is shared a program may queue only so much; but what it waits for there may be held up by itself (a kernel that
+/// waits for one that isn't launched yet), so such a wait ends at its cap and the launch passes.
+#[test]
+fn a_wait_at_a_full_window_ends_at_its_cap() {
+    let node = Node::start(NodeOptions::default());
+    let _other = node.run(&["--policy", "fair"], &Program::new("/bin/sleep".into(), &["600"]));
+    wait::until("the other tenant", || (node.rows().len() == 1).then_some(()));
+    let long = Program::workload("saturate", &["--kernel", "spin_5000000us", "--seconds", "600"]);
+    let mut tenant = node.run(&["--policy", "fair"], &long);
+    tenant.wait_ready();
+    wait::until("eight more launches while one kernel runs", || {
+        let now = node.witness().process(0, tenant.pid());
+        (now.launches - now.completed >= 8).then_some(())
+    });
 }

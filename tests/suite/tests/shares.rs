@@ -134,3 +134,23 @@ fn turns_do_not_overlap_and_queues_are_short() {
         assert!(window.most_queued.values().all(|queued| *queued <= 16), "queues of {:?} launches", window.most_queued);
     });
 }
+
+/// A tenant that pauses gives its turn up, and no time is lost to others by that; also if it waits for nothing that it has launched,
+/// so that somebody else has to find out when that is over.
+#[test]
+fn who_pauses_gives_the_turn_up() {
+    for no_sync in ["0", "1"] {
+        let node = node("default");
+        let busy = saturate(&node, &["--policy", "fair"], "spin_1000us");
+        let args = ["--kernel", "spin_10us", "--seconds", "600", "--sync-every", "50", "--gap-us", "200000"];
+        let mut pausing = node
+            .run(&["--policy", "fair"], &Program::workload("saturate", &[&args[..], &["--no-sync", no_sync]].concat()));
+        pausing.wait_ready();
+        let what = format!("beside one that pauses, --no-sync {no_sync}");
+        judged(&what, &node, &[busy.pid(), pausing.pid()], 100, Duration::from_secs(5), |window| {
+            let got = window.percent(busy.pid());
+            eprintln!("{what}: {got:.2} %");
+            assert!(got >= 90.0 - window.slack_points(), "{what}: {got:.2} % of the device");
+        });
+    }
+}

@@ -1,10 +1,11 @@
 /* Load generator: launches one kernel over and over from one thread, as deep as the driver (or a limiter) lets it.
  *
- *   saturate [--kernel spin_1000us] [--seconds 10 | --launches N] [--sync-every K] [--gap-us G] [--streams S]
+ *   saturate [--kernel spin_1000us] [--seconds 10 | --launches N] [--sync-every K] [--gap-us G] [--no-sync 1] [--streams S]
  *            [--memory-mib M] [--graph N]
  *
  * Prints "ready" once its first kernel has completed, and one JSON line at its end. SIGTERM ends it early. --sync-every 0
- * never synchronises; --gap-us sleeps between bursts of --sync-every launches (think time); --graph N launches a graph of N
+ * never synchronises; --gap-us sleeps between bursts of --sync-every launches (think time), with --no-sync 1 without having
+ * waited for them; --graph N launches a graph of N
  * such kernels instead of a kernel. */
 #include "common.h"
 
@@ -35,6 +36,7 @@ int main(int argc, char **argv) {
     long stream_count = option_number(argc, argv, "--streams", 1);
     long memory_mib = option_number(argc, argv, "--memory-mib", 0);
     long graph_nodes = option_number(argc, argv, "--graph", 0);
+    int no_sync = option_number(argc, argv, "--no-sync", 0) != 0;
     unsigned blocks = (unsigned)option_number(argc, argv, "--blocks", 108);
     if (stream_count < 1 || stream_count > 64) stream_count = 1;
 
@@ -65,7 +67,7 @@ int main(int argc, char **argv) {
             CHECK(cuLaunchKernel(function, blocks, 1, 1, 128, 1, 1, 0, stream, NULL, NULL));
         launches++;
         if (sync_every > 0 && launches % sync_every == 0) {
-            CHECK(cuStreamSynchronize(stream));
+            if (!no_sync) CHECK(cuStreamSynchronize(stream));
             if (gap_us > 0) {
                 struct timespec gap = {gap_us / 1000000, gap_us % 1000000 * 1000};
                 nanosleep(&gap, NULL);

@@ -51,5 +51,6 @@ SPIN(2000)
 SPIN(5000)
 SPIN(10000)
 SPIN(50000)
+SPIN(5000000)
 
 extern "C" __global__ void empty() {}
