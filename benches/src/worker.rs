@@ -11,6 +11,8 @@ pub(crate) struct Worker {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
+    threads: u32,
+    calls: f64,
 }
 
 /// Under what the program runs.
@@ -55,10 +57,11 @@ impl Worker {
         let mut line = String::new();
         output.read_line(&mut line).expect("call_bench answers");
         assert_eq!(line.trim(), "ready", "call_bench did not start");
-        Self { child, input, output }
+        Self { child, input, output, threads, calls: 0.0 }
     }
 
     fn ask(&mut self, verb: &str, calls: u32) -> serde_json::Value {
+        self.calls += f64::from(calls) * f64::from(self.threads);
         writeln!(self.input.as_mut().expect("still open"), "{verb} {calls}").expect("call_bench listens");
         let mut line = String::new();
         self.output.read_line(&mut line).expect("call_bench answers");
@@ -74,6 +77,18 @@ impl Worker {
     pub(crate) fn sample(&mut self, calls: u32) -> (f64, f64) {
         let answer = self.ask("sample", calls);
         (answer["p50"].as_f64().expect("p50"), answer["p99"].as_f64().expect("p99"))
+    }
+
+    /// Some batches whose times do not count: caches, first looks, lazy set-up.
+    pub(crate) fn warm_up(&mut self, calls: u32) {
+        for _ in 0..3 {
+            self.batch(calls);
+        }
+    }
+
+    /// Calls made so far, by all threads.
+    pub(crate) fn calls(&self) -> f64 {
+        self.calls
     }
 
     /// Pid of the program.

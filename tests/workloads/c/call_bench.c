@@ -1,20 +1,23 @@
 /* Times driver calls in batches on request, so that two copies of it (one with a shim, one without) can take turns.
  *
- *   call_bench [--call launch|write|alloc] [--threads 1] [--bytes 65536]      requests on stdin, one a line; one JSON line each on stdout
+ *   call_bench [--call launch|alloc] [--threads 1] [--bytes 65536] [--writes-per-1000 0]
+ *                                      requests on stdin, one a line; one JSON line each on stdout
  *     batch N    every thread makes N calls: mean CPU time of one, in ns, over all threads
  *     sample N   every thread times each of N calls: percentiles of all, in ns
- *     plain N    the calls alone, untimed (for counting system calls)
+ *     plain N    the calls alone, untimed, between two getppid() (for counting system calls)
  *
- * Streams are drained between requests, outside the measured time. `write` is cuStreamWriteValue32: what one marker costs. */
+ * Streams are drained between requests, outside the measured time. With --writes-per-1000 so many of 1000 calls have a
+ * cuStreamWriteValue32 right behind them: a program that makes a limiter's own driver calls itself. */
 #include "common.h"
 #include <pthread.h>
+#include <unistd.h>
 
-enum call { LAUNCH, WRITE, ALLOC };
+enum call { LAUNCH, ALLOC };
 enum mode { BATCH, SAMPLE, PLAIN, QUIT };
 
 static enum call call;
 static enum mode mode;
-static long calls, thread_count, bytes;
+static long calls, thread_count, bytes, writes_per_1000;
 static CUcontext context;
 static CUfunction function;
 static pthread_barrier_t go, done;
@@ -29,38 +32,44 @@ static uint64_t cpu_now(void) {
 
 static CUdeviceptr *held;
 
-static inline CUresult once(CUstream stream, CUdeviceptr word, long thread, long i) {
-    switch (call) {
-    case LAUNCH:
-        return cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL);
-    case WRITE:
-        return cuStreamWriteValue32(stream, word, (cuuint32_t)i, 0);
-    default:
-        return cuMemAlloc(&held[thread * calls + i], (size_t)bytes);
-    }
+static inline CUresult once(CUstream stream, long thread, long i) {
+    if (call == LAUNCH) return cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL);
+    return cuMemAlloc(&held[thread * calls + i], (size_t)bytes);
+}
+
+/* One call, and the write behind it when its turn has come; `owed` counts thousandths of a write. */
+static inline CUresult step(CUstream stream, CUdeviceptr word, long thread, long i, long *owed) {
+    CUresult result = once(stream, thread, i);
+    *owed += writes_per_1000;
+    if (result != CUDA_SUCCESS || *owed < 1000) return result;
+    *owed -= 1000;
+    return cuStreamWriteValue32(stream, word, (cuuint32_t)i, 0);
 }
 
 static void *work(void *argument) {
     long thread = (long)argument;
     CUstream stream;
     CUdeviceptr word;
+    long owed = 0;
     CHECK(cuCtxSetCurrent(context));
     CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     CHECK(cuMemAlloc(&word, 4096));
     for (;;) {
         pthread_barrier_wait(&go);
         if (mode == QUIT) return NULL;
+        if (mode == PLAIN) getppid();
         uint64_t start = cpu_now();
         if (mode == SAMPLE) {
             for (long i = 0; i < calls; i++) {
                 uint64_t before = now_ns();
-                CHECK(once(stream, word, thread, i));
+                CHECK(step(stream, word, thread, i, &owed));
                 samples[thread * calls + i] = (uint32_t)(now_ns() - before);
             }
         } else {
-            for (long i = 0; i < calls; i++) CHECK(once(stream, word, thread, i));
+            for (long i = 0; i < calls; i++) CHECK(step(stream, word, thread, i, &owed));
         }
         cpu_ns[thread] = (double)(cpu_now() - start) / (double)calls;
+        if (mode == PLAIN) getppid();
         CHECK(cuStreamSynchronize(stream));
         for (long i = 0; call == ALLOC && i < calls; i++) CHECK(cuMemFree(held[thread * calls + i]));
         pthread_barrier_wait(&done);
@@ -87,10 +96,11 @@ static void report(void) {
 int main(int argc, char **argv) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     const char *name = option(argc, argv, "--call", "launch");
-    call = strcmp(name, "write") == 0 ? WRITE : strcmp(name, "alloc") == 0 ? ALLOC : LAUNCH;
+    call = strcmp(name, "alloc") == 0 ? ALLOC : LAUNCH;
     thread_count = option_number(argc, argv, "--threads", 1);
     bytes = option_number(argc, argv, "--bytes", 64 << 10);
-    if (thread_count < 1 || thread_count > 64) return 2;
+    writes_per_1000 = option_number(argc, argv, "--writes-per-1000", 0);
+    if (thread_count < 1 || thread_count > 64 || writes_per_1000 < 0 || writes_per_1000 > 1000) return 2;
     CUdevice device;
     CHECK(cuInit(0));
     CHECK(cuDeviceGet(&device, 0));
