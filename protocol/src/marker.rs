@@ -95,6 +95,12 @@ impl StreamLine {
         self.flags.load(Ordering::Acquire) & STREAM_DEAD != 0
     }
 
+    /// Destroyed by the application, with work that was not seen complete.
+    #[must_use]
+    pub fn is_closing(&self) -> bool {
+        self.flags.load(Ordering::Acquire) & STREAM_CLOSING != 0 && !self.is_drained()
+    }
+
     /// Dead, or destroyed and drained.
     #[must_use]
     pub fn is_reusable(&self) -> bool {

@@ -7,9 +7,9 @@
 use crate::driver::Driver;
 use crate::log;
 use crate::session::attachment::Desk;
-use crate::streams::{Entry, PER_THREAD};
+use crate::streams::{Entry, LEGACY, PER_THREAD};
 use mgpu_cuda::CUresult;
-use mgpu_cuda::types::CUcontext;
+use mgpu_cuda::types::{CUcontext, CUstream};
 use mgpu_protocol::layout::StreamLine;
 use std::sync::atomic::Ordering;
 
@@ -28,18 +28,18 @@ pub(crate) fn is_sticky(result: CUresult) -> bool {
 /// If `result` says that the calling thread's context is broken, its streams no longer claim to be busy.
 pub(crate) fn note_result(desk: &Desk, driver: &Driver, result: CUresult) {
     if is_sticky(result) {
-        let context = driver.current_context();
-        for entry in desk.streams.live().filter(|entry| entry.context() == context) {
-            if let Some(line) = entry.counters() {
-                line.set_dead();
-            }
-        }
+        desk.streams.set_dead(driver.current_context());
     }
 }
 
 /// Puts a marker behind what was launched on the stream so far. The stream's context must be current if it is a default one;
 /// no capture may be under way on it.
 pub(crate) fn mark(desk: &Desk, driver: &Driver, entry: &Entry) {
+    mark_through(desk, driver, entry, entry.handle());
+}
+
+/// As [`mark`], with the marker put into `stream`, which must run it after all that was launched on the entry's.
+fn mark_through(desk: &Desk, driver: &Driver, entry: &Entry, stream: CUstream) {
     let Some(line) = entry.counters() else { return };
     loop {
         if entry.is_marking.swap(true, Ordering::SeqCst) {
@@ -49,7 +49,7 @@ pub(crate) fn mark(desk: &Desk, driver: &Driver, entry: &Entry) {
                 return;
             }
         } else {
-            put(desk, driver, entry, line);
+            put(desk, driver, stream, line);
             entry.is_marking.store(false, Ordering::SeqCst);
             if !entry.wants_mark.load(Ordering::SeqCst) {
                 return;
@@ -59,13 +59,13 @@ pub(crate) fn mark(desk: &Desk, driver: &Driver, entry: &Entry) {
     }
 }
 
-fn put(desk: &Desk, driver: &Driver, entry: &Entry, line: &StreamLine) {
+fn put(desk: &Desk, driver: &Driver, stream: CUstream, line: &StreamLine) {
     if !line.has_unmarked_tail() {
         return;
     }
     let Some(address) = address(desk, driver, line) else { return };
     let number = line.launched();
-    let result = driver.write_value(entry.handle(), address, number);
+    let result = driver.write_value(stream, address, number);
     if result.is_success() {
         line.note_marked(number);
     } else if is_sticky(result) {
@@ -119,20 +119,25 @@ pub(crate) fn unregister(desk: &Desk, driver: &Driver, context: Option<CUcontext
 }
 
 /// Marks every unmarked tail on the devices of grant `line` that this thread can reach; gives how many. No capture may be under
-/// way in the process. `everywhere`: also streams of other contexts, by making those current for a moment.
+/// way in the process. `everywhere`: also streams of other contexts, by making those current for a moment, and other threads'
+/// default streams. Only their own thread can put anything into those, and it may have ended or never launch again; but the
+/// legacy stream waits for them, so their marker goes there.
 pub(crate) fn mark_tails(desk: &Desk, driver: &Driver, line: usize, everywhere: bool) -> u32 {
     let context = driver.current_context();
     let mut marked = 0;
     for entry in desk.streams.live().filter(|entry| entry.line() == Some(line)) {
         let has_tail = entry.counters().is_some_and(StreamLine::has_unmarked_tail);
         let is_foreign = entry.handle() as usize == PER_THREAD && entry.thread() != crate::threads::id();
-        if !has_tail || is_foreign {
+        if !has_tail || (is_foreign && !everywhere) {
             continue;
         }
+        let stream = if is_foreign { LEGACY as CUstream } else { entry.handle() };
         if entry.context() == context {
-            mark(desk, driver, entry);
+            mark_through(desk, driver, entry, stream);
             marked += 1;
-        } else if everywhere && driver.within(entry.context(), |driver| mark(desk, driver, entry)).is_some() {
+        } else if everywhere
+            && driver.within(entry.context(), |driver| mark_through(desk, driver, entry, stream)).is_some()
+        {
             marked += 1;
         }
     }

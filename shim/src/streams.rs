@@ -109,16 +109,17 @@ impl Entry {
         self.thread.load(Ordering::Relaxed)
     }
 
-    /// Lets the line go: once drained if the stream was destroyed, at once if nothing on it can complete.
-    fn close(&self, is_dead: bool) {
+    /// Lets the line go: once drained if the stream was destroyed, at once if nothing on it can complete, or nobody would
+    /// see it complete. Gives a line that still waits for its last marker.
+    fn close(&self, is_dead: bool) -> Option<&'static StreamLine> {
         self.is_live.store(false, Ordering::Release);
-        if let Some(line) = self.counters() {
-            if is_dead {
-                line.set_dead();
-            } else {
-                line.set_closing();
-            }
+        let line = self.counters()?;
+        if is_dead || line.has_unmarked_tail() {
+            line.set_dead();
+            return None;
         }
+        line.set_closing();
+        line.is_closing().then_some(line)
     }
 }
 
@@ -131,7 +132,9 @@ pub(crate) struct Streams {
     high: AtomicUsize,
     /// Counts up when an entry is closed: what threads remember is void then.
     generation: AtomicUsize,
-    adding: Mutex<()>,
+    /// Lines of destroyed streams that wait for their last marker, with their contexts: a context that ends first takes them
+    /// along. Locked while lines are claimed.
+    closing: Mutex<Vec<(usize, &'static StreamLine)>>,
 }
 
 impl Streams {
@@ -141,7 +144,7 @@ impl Streams {
             index: (0..INDEX).map(|_| AtomicU32::new(0)).collect(),
             high: AtomicUsize::new(0),
             generation: AtomicUsize::new(1),
-            adding: Mutex::new(()),
+            closing: Mutex::new(Vec::new()),
         }
     }
 
@@ -166,19 +169,21 @@ impl Streams {
 
     /// Makes an entry for `key`, of `context`, ruled by `line`. `None`: no room; the stream is not followed.
     pub(crate) fn add(&self, desk: &Desk, key: Key, context: CUcontext, line: Option<usize>) -> Option<&Entry> {
-        let _adding = self.adding.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut closing = self.closing.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = self.find(key) {
             return Some(entry);
         }
         let free = || self.entries.iter().position(|entry| !entry.is_live.load(Ordering::Acquire));
         let place = free().or_else(|| {
             // Nobody tells of the end of a thread's default stream. It can't be marked any more either.
-            self.close(true, |entry| entry.thread() != 0 && threads::is_dead(entry.thread()));
+            self.close_live(true, |entry| entry.thread() != 0 && threads::is_dead(entry.thread()), &mut closing);
             free()
         })?;
         let entry = self.entries.get(place)?;
         let device = line.and_then(|line| u32::try_from(line).ok());
         let counters = device.and_then(|line| desk.tenant().claim_stream(desk.slot, line));
+        // Claiming may have freed some, for this stream or another client's: they are not ours to end any more.
+        closing.retain(|(_, line)| line.is_closing() && line.owner.load(Ordering::Acquire) == desk.slot + 1);
         entry.stream.store(key.stream, Ordering::Relaxed);
         entry.key_context.store(key.context, Ordering::Relaxed);
         entry.thread.store(key.thread, Ordering::Relaxed);
@@ -242,9 +247,28 @@ impl Streams {
 
     /// Closes entries for which `which` says so; `is_dead`: nothing on them will complete.
     pub(crate) fn close(&self, is_dead: bool, which: impl Fn(&Entry) -> bool) {
+        self.close_live(is_dead, which, &mut self.closing.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Nothing in `context` will complete any more, also on streams that were destroyed with work pending.
+    pub(crate) fn set_dead(&self, context: CUcontext) {
+        let mut closing = self.closing.lock().unwrap_or_else(PoisonError::into_inner);
+        for (_, line) in closing.extract_if(.., |(of, _)| *of == context as usize) {
+            line.set_dead();
+        }
+        let live = self.live().filter(|entry| entry.context() == context);
+        live.filter_map(Entry::counters).for_each(StreamLine::set_dead);
+    }
+
+    fn close_live(
+        &self,
+        is_dead: bool,
+        which: impl Fn(&Entry) -> bool,
+        closing: &mut Vec<(usize, &'static StreamLine)>,
+    ) {
         let mut closed = false;
         for entry in self.live().filter(|entry| which(entry)) {
-            entry.close(is_dead);
+            closing.extend(entry.close(is_dead).map(|line| (entry.context() as usize, line)));
             closed = true;
         }
         if closed {
@@ -303,13 +327,56 @@ mod tests {
         let desk = desk();
         let before = desk.streams.generation();
         let line = add(desk, key(0x100)).unwrap().counters().unwrap();
-        line.count_launch();
+        line.note_marked(line.count_launch());
         desk.streams.close(false, |entry| entry.handle() as usize == 0x100);
         assert!(desk.streams.find(key(0x100)).is_none());
         assert_ne!(desk.streams.generation(), before, "what threads remember is void");
         assert!(!line.is_reusable(), "its work still runs");
         let again = add(desk, key(0x100)).unwrap();
         assert!(!std::ptr::eq(again.counters().unwrap(), line));
+    }
+
+    #[test]
+    fn a_context_that_ends_takes_its_destroyed_streams_along() {
+        let desk = desk();
+        let lines: Vec<_> = (1..4)
+            .map(|stream| {
+                let context = if stream == 3 { 0x20 } else { 0x10 };
+                let entry = desk.streams.add(desk, key(stream << 8), context as CUcontext, Some(1)).unwrap();
+                let line = entry.counters().unwrap();
+                line.note_marked(line.count_launch());
+                line
+            })
+            .collect();
+        desk.streams.close(false, |entry| entry.handle() as usize != 0x200);
+        assert!(lines.iter().all(|line| line.in_flight() == 1), "their markers may still land");
+        desk.streams.set_dead(0x10 as CUcontext);
+        let in_flight: Vec<_> = lines.iter().map(|line| line.in_flight()).collect();
+        assert_eq!(in_flight, [0, 0, 1], "destroyed, live, another context's");
+    }
+
+    #[test]
+    fn a_line_that_another_client_has_taken_over_is_not_ended() {
+        let desk = desk();
+        let line = add(desk, key(0x100)).unwrap().counters().unwrap();
+        line.note_marked(line.count_launch());
+        desk.streams.close(false, |_| true);
+        line.free();
+        assert!(line.claim(desk.slot + 1, 1));
+        assert!(add(desk, key(0x200)).is_some());
+        line.count_launch();
+        desk.streams.set_dead(0x10 as CUcontext);
+        assert_eq!(line.in_flight(), 1);
+    }
+
+    #[test]
+    fn a_destroyed_stream_that_nobody_can_mark_claims_nothing() {
+        let desk = desk();
+        let line = add(desk, key(0x100)).unwrap().counters().unwrap();
+        line.count_launch();
+        desk.streams.close(false, |_| true);
+        assert_eq!(line.in_flight(), 0);
+        assert!(line.is_reusable());
     }
 
     #[test]

@@ -32,6 +32,7 @@ pub(crate) fn primary_release(device: CUdevice, call: impl FnOnce() -> CUresult)
 fn gone(context: CUcontext) {
     let (Some(process), Some(attachment)) = (session::process(), session::current()) else { return };
     process.ledger.drop_context(context as u64, &process.purse);
+    attachment.desk.streams.set_dead(context);
     attachment.desk.streams.close(true, |entry| entry.context() == context);
     markers::forget_registration(attachment.desk);
 }

@@ -1,5 +1,6 @@
 //! A stream's end, and captures. While any stream captures, no marker goes where a capture could catch it.
 
+use super::launch::is_capturing;
 use crate::markers;
 use crate::session;
 use crate::session::anchor;
@@ -16,7 +17,7 @@ pub(crate) fn destroy(stream: CUstream, call: impl FnOnce() -> CUresult) -> CUre
     };
     let streams = &attachment.desk.streams;
     let is_it = |entry: &crate::streams::Entry| entry.handle() == stream;
-    if anchor.captures.load(Ordering::Acquire) == 0 {
+    if !is_capturing(anchor, process, stream as usize) {
         for entry in streams.live().filter(|entry| is_it(entry)) {
             markers::mark(attachment.desk, &process.driver, entry);
         }
