@@ -52,6 +52,25 @@ fn exit_status_and_output_of_the_program_are_its_own() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "err\n");
 }
 
+/// A child that was forked after its parent had initialised the driver gets what the driver says to such a child, at once, though the
+/// parent's gate is closed; and nothing that it does is its parent's.
+#[test]
+fn a_forked_child_is_none_of_its_parents_business() {
+    let node = Node::start(NodeOptions::default());
+    let program = Program::workload("fork", &[]);
+    let mut bare = node.run_bare(&program);
+    bare.wait_ready();
+    let without = bare.finish();
+    let mut parent = node.run(&["--class", "offline", "--memory", "1GiB"], &program);
+    parent.wait_ready();
+    let saturate = Program::workload("saturate", &["--kernel", "spin_1000us", "--seconds", "600"]);
+    let mut online = node.run(&["--class", "online"], &saturate);
+    online.wait_ready();
+    let with = parent.finish();
+    assert_eq!(without, with);
+    assert_eq!((&with["status"], &with["lost"]), (&0.into(), &0.into()), "{with}");
+}
+
 /// With one saturating tenant nobody competes: the coordinator must not wake up. Counted by the kernel.
 #[test]
 fn a_coordinator_sleeps_while_nobody_competes() {

@@ -9,6 +9,8 @@ use std::time::Duration;
 /// The defaults of `hold` and `slice_max`.
 const HOLD_NS: u64 = 100_000_000;
 const SLICE_NS: u64 = 50_000_000;
+/// A thread that the machine stops between the gate and the driver may land one launch after a revoke (DESIGN §6).
+const LATE: u64 = 1;
 const WINDOW: Duration = Duration::from_secs(3);
 
 fn run(node: &Node, class: &str, args: &[&str]) -> Tenant {
@@ -38,7 +40,7 @@ fn offline_runs_only_while_online_has_no_work() {
         let launched = settled_launches(&node, offline.pid());
         has_the_device(&format!("{profile}: online beside offline"), &node, &online);
         let beside = node.witness().process(0, offline.pid()).launches;
-        assert_eq!(beside, launched, "{profile}: offline launched while online worked");
+        assert!(beside <= launched + LATE, "{profile}: offline launched while online worked");
 
         let _ = online.finish();
         wait::until("offline launches after the hold", || {
@@ -73,7 +75,8 @@ fn gaps_shorter_than_the_hold_stay_with_the_online_class() {
     wait::until("200 more online launches", || {
         (node.witness().process(0, online.pid()).completed >= worked + 200).then_some(())
     });
-    assert_eq!(node.witness().process(0, offline.pid()).launches, launched, "offline launched within the hold");
+    let within = node.witness().process(0, offline.pid()).launches;
+    assert!(within <= launched + LATE, "offline launched within the hold");
 }
 
 /// The hold lasts as long as it says, no longer: the device stands idle for the hold after the last online work and at most a slice
