@@ -42,8 +42,8 @@ pub(crate) struct Seat {
     pub(crate) slot: u32,
     /// It still has to tell what it uses (re-attach).
     pub(crate) carry_due: bool,
-    /// It was asked to mark tails, then.
-    pub(crate) marking: Option<Nanos>,
+    /// It was asked to mark tails and has not answered.
+    pub(crate) is_marking: bool,
 }
 
 /// A process without a slot whose memory counts until the driver has let go.

@@ -15,8 +15,6 @@ use crate::look::{Seen, look};
 
 /// Distance of two heartbeats while somebody waits; a waiter gives up after 2 s without one.
 const BEAT: Nanos = Nanos::from_millis(500);
-/// A client that was asked to mark tails and has not answered is asked again after this.
-const MARK_AGAIN: Nanos = Nanos::from_millis(10);
 
 impl Daemon {
     /// Gives an event to a device's engine and carries out what follows.
@@ -56,7 +54,7 @@ impl Daemon {
                     pending.push_back(Event::Observed { tenant, activity: Activity::default() });
                 }
             }
-            Effect::MarkTails { tenant } => self.ask_for_marks(device, tenant, now),
+            Effect::MarkTails { tenant } => self.ask_for_marks(device, tenant),
             Effect::WakeAt { at } => {
                 if let Some(target) = self.devices.get_mut(device) {
                     target.wake_at = at;
@@ -161,8 +159,9 @@ impl Daemon {
         }
     }
 
-    /// Asks the clients with unmarked tails to mark them, each once until it answers.
-    fn ask_for_marks(&mut self, device: usize, number: TenantId, now: Nanos) {
+    /// Asks the clients with unmarked tails to mark them, each once until it answers: one that is stopped answers when it goes on,
+    /// and must not find its socket full, which would cost it its place.
+    fn ask_for_marks(&mut self, device: usize, number: TenantId) {
         let Some(seen) = self.look_closely(device, number) else { return };
         let Some(tenant) = self.tenants.get_mut(&number) else { return };
         let Some(index) = tenant.line_of(device).and_then(|i| u32::try_from(i).ok()) else { return };
@@ -170,11 +169,10 @@ impl Daemon {
         let mut deaf = Vec::new();
         for (token, connection) in &mut tenant.connections {
             let Some(seat) = &mut connection.seat else { continue };
-            let asked_lately = seat.marking.is_some_and(|at| now.since(at) < MARK_AGAIN);
-            if seen.unmarked_by.0 >> seat.slot & 1 == 0 || asked_lately {
+            if seen.unmarked_by.0 >> seat.slot & 1 == 0 || seat.is_marking {
                 continue;
             }
-            seat.marking = Some(now);
+            seat.is_marking = true;
             if !super::session::send(&connection.socket, &packet) {
                 deaf.push(*token);
             }

@@ -137,7 +137,7 @@ impl Daemon {
                 true
             }
             (Some(Request::TailsMarked { marked }), Some(seat)) => {
-                seat.marking = None;
+                seat.is_marking = false;
                 debug!(tenant = %tenant.name, marked, "tails marked");
                 self.look_again(number);
                 true
@@ -197,7 +197,7 @@ impl Daemon {
             place.assign(tenant.slot_epoch);
         }
         let Some(connection) = tenant.connections.get_mut(&token) else { return false };
-        connection.seat = Some(Seat { slot, carry_due: hello.previous_daemon != 0, marking: None });
+        connection.seat = Some(Seat { slot, carry_due: hello.previous_daemon != 0, is_marking: false });
         let process = connection.process;
         let fds = [tenant.pages.grants_fd.as_fd(), tenant.pages.tenant_fd.as_fd(), tenant.bell.fd.as_fd()];
         if let Err(error) = socket::send(connection.socket.as_fd(), welcome.encode().as_bytes(), &fds) {

@@ -79,7 +79,10 @@ fn the_others_go_on_when_the_holder_is_stopped_inside_a_launch() {
     stopped.signal(Signal::SIGSTOP);
     let other = saturate(&node, &["--policy", "fair"]);
     assert!(queued() > 0, "the other had to wait until the stopped one's queue had run out");
-    goes_on(&node, other.pid(), 500);
+    goes_on(&node, other.pid(), 4000);
+    // It can't answer, and is not pestered until its socket is full: however long it is stopped, it stays attached.
+    let clients = |row: &serde_json::Value| row["clients"].as_array().is_some_and(|all| !all.is_empty());
+    assert!(node.rows().iter().all(clients), "the stopped client has lost its place: {:?}", node.rows());
     stopped.signal(Signal::SIGCONT);
     goes_on(&node, stopped.pid(), 200);
     goes_on(&node, other.pid(), 200);
