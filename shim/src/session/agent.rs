@@ -147,8 +147,8 @@ impl Agent {
         if gates == Gates::Open {
             self.open_private_gates();
         }
-        if self.process.directory.is_some() && attempt_at.is_some_and(|at| at <= now()) {
-            match connect::connect(self.process, self.daemon) {
+        if attempt_at.is_some_and(|at| at <= now()) {
+            match connect::seek(self.process, self.daemon) {
                 Ok(connected) => return self.attach(connected),
                 Err(why) => {
                     log::debug!("no coordinator yet: {why}");
@@ -159,16 +159,16 @@ impl Agent {
         std::thread::sleep(self.pause());
     }
 
-    /// Short while the grace runs or an attempt is near; long when there is nobody to seek.
+    /// Short while the grace runs or an attempt is near.
     fn pause(&self) -> Duration {
         let state = lock(&self.process.state);
         let now = now();
         match (state.gates(now), state.attempt_at()) {
             (Gates::ClosedUntil(_), _) => LOOK,
-            (_, Some(at)) if self.process.directory.is_some() => {
-                Duration::from_nanos(at.since(now).0).clamp(Duration::from_millis(1), Duration::from_secs(1))
+            (_, at) => {
+                let until = at.unwrap_or(now).since(now).0;
+                Duration::from_nanos(until).clamp(Duration::from_millis(1), Duration::from_secs(1))
             }
-            _ => Duration::from_secs(3600),
         }
     }
 

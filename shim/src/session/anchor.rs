@@ -15,6 +15,8 @@ pub(crate) struct Anchor {
     pub(crate) captures: AtomicU32,
     /// This process has no tenant: hooks pass through.
     inert: AtomicU32,
+    /// This process asked for something that it can't have: no memory for it, whatever it does.
+    refused: AtomicU32,
     /// A thread is beginning the session.
     starting: AtomicU32,
 }
@@ -67,6 +69,7 @@ extern "C" fn forget() {
         anchor.process.store(ptr::null_mut(), Ordering::Relaxed);
         anchor.captures.store(0, Ordering::Relaxed);
         anchor.inert.store(0, Ordering::Relaxed);
+        anchor.refused.store(0, Ordering::Relaxed);
         anchor.starting.store(0, Ordering::Relaxed);
     }
 }
@@ -116,6 +119,17 @@ impl Anchor {
     /// Nothing is to be done in this process, for good.
     pub(crate) fn set_inert(&self) {
         self.inert.store(1, Ordering::Release);
+    }
+
+    /// This process gets no tenant although it should have one: CUDA doesn't start.
+    pub(crate) fn set_refused(&self) {
+        self.refused.store(1, Ordering::Release);
+        self.set_inert();
+    }
+
+    /// See [`Anchor::set_refused`].
+    pub(crate) fn is_refused(&self) -> bool {
+        self.refused.load(Ordering::Acquire) != 0
     }
 
     /// See [`Anchor::set_inert`].

@@ -7,12 +7,10 @@ use mgpu_protocol::layout::{GrantsPage, MAX_DEVICES, TenantPage};
 use mgpu_protocol::message::{Hello, MAX_PACKET, Reply, Request, Welcome};
 use mgpu_protocol::page::Mapping;
 use mgpu_protocol::socket::{self, Received};
-use mgpu_protocol::units::{Bytes, DeviceUuid};
+use mgpu_protocol::units::DeviceUuid;
 use mgpu_protocol::{PAGE_VERSION, PROTOCOL_VERSION};
-use mgpu_shim_core::config::Config;
-use std::fmt::Write as _;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// How long the coordinator may take to answer a hello.
 const PATIENCE_SECONDS: libc::time_t = 2;
@@ -26,9 +24,18 @@ pub(crate) struct Connected {
 /// `previous_daemon` of a client that may hold memory without ever having been attached.
 pub(crate) const NEVER_ATTACHED: u64 = u64::MAX;
 
+/// As [`connect`]; a process that declares itself does so again if its directory leads nowhere (any more).
+pub(crate) fn seek(process: &Process, previous: Option<u64>) -> Result<Connected, String> {
+    let Some(declaration) = &process.declaration else { return connect(process, previous) };
+    connect(process, previous).or_else(|_| {
+        process.set_directory(declaration.send().map_err(|why| why.to_string())?);
+        connect(process, previous)
+    })
+}
+
 /// Connects to the tenant's socket and shakes hands. `previous`: the daemon that this process was attached to before.
 pub(crate) fn connect(process: &Process, previous: Option<u64>) -> Result<Connected, String> {
-    let directory = process.directory.as_ref().ok_or("there is no tenant directory")?;
+    let directory = process.directory().ok_or("nobody has made a tenant for this process")?;
     let path = directory.join("socket");
     let socket = socket::connect(&path).map_err(|e| format!("{}: {e}", path.display()))?;
     set_patience(&socket);
@@ -98,59 +105,8 @@ pub(crate) fn entitlement(directory: &Path) -> Result<Entitlement, String> {
     Entitlement::from_text(&text).map_err(|e| e.0)
 }
 
-/// Declares a tenant to the per-user coordinator: gives the directory that it made.
-pub(crate) fn declare(config: &Config, settings: &[(&'static str, String)]) -> Result<PathBuf, String> {
-    let runtime = config.runtime_dir.clone().unwrap_or_else(usual_runtime_dir);
-    let path = runtime.join("declare.sock");
-    let socket = socket::connect(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-    set_patience(&socket);
-    let mut text = String::new();
-    for (key, value) in settings {
-        let _ = writeln!(text, "{key} = {}", value.replace(['\n', '\r'], " "));
-    }
-    socket::send(socket.as_fd(), text.as_bytes(), &[]).map_err(|e| e.to_string())?;
-    let mut buffer = [0; 4096];
-    let received = socket::receive(socket.as_fd(), &mut buffer).map_err(|e| format!("no answer: {e}"))?;
-    let answer = String::from_utf8_lossy(buffer.get(..received.len).unwrap_or(&[])).into_owned();
-    match answer.split_once('=').map(|(key, value)| (key.trim(), value.trim())) {
-        Some(("directory", directory)) => Ok(directory.into()),
-        Some(("error", why)) => Err(why.to_owned()),
-        _ => Err("the coordinator speaks another language".to_owned()),
-    }
-}
-
-fn usual_runtime_dir() -> PathBuf {
-    match std::env::var_os("XDG_RUNTIME_DIR") {
-        Some(directory) if !directory.is_empty() => Path::new(&directory).join("mgpu"),
-        _ => {
-            // SAFETY: no arguments, can't fail.
-            let user = unsafe { libc::geteuid() };
-            PathBuf::from(format!("/tmp/mgpu-{user}"))
-        }
-    }
-}
-
-/// What the environment's own settings entitle this process to, alone.
-pub(crate) fn own_entitlement(
-    settings: &[(&'static str, String)],
-    devices: &[[u8; 16]],
-    closed: bool,
-) -> Result<Entitlement, String> {
-    let value = |key: &str| settings.iter().find(|(k, _)| *k == key).map(|(_, value)| value.as_str());
-    let count = u64::try_from(devices.len().max(1)).unwrap_or(1);
-    let limit = match value("memory") {
-        Some(text) => Some(Bytes(text.parse::<Bytes>().map_err(|e| e.0)?.0 / count)),
-        None => None,
-    };
-    Ok(Entitlement {
-        tenant: value("name").unwrap_or("self").to_owned(),
-        devices: devices.iter().map(|uuid| (DeviceUuid(*uuid), limit)).collect(),
-        closed_without_coordinator: closed,
-    })
-}
-
 /// Bounds every wait on a socket by the coordinator's patience.
-fn set_patience(socket: &OwnedFd) {
+pub(super) fn set_patience(socket: &OwnedFd) {
     let limit = libc::timeval { tv_sec: PATIENCE_SECONDS, tv_usec: 0 };
     let size = libc::socklen_t::try_from(size_of_val(&limit)).unwrap_or(0);
     for option in [libc::SO_RCVTIMEO, libc::SO_SNDTIMEO] {

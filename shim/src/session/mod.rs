@@ -5,12 +5,14 @@ mod agent;
 pub(crate) mod anchor;
 pub(crate) mod attachment;
 mod connect;
+mod declaration;
 pub(crate) mod process;
 
 use crate::driver::Driver;
 use crate::log;
 use anchor::Anchor;
 use attachment::{Attachment, Desk, Leases};
+use declaration::{Declaration, Undeclared};
 use mgpu_protocol::entitlement::Entitlement;
 use mgpu_protocol::gate::{Gate, GateState, Markers};
 use mgpu_protocol::layout::{GrantLine, GrantsPage, TenantPage};
@@ -22,7 +24,7 @@ use mgpu_protocol::wait::wake_all;
 use mgpu_shim_core::config::{Config, Identity, WELL_KNOWN_DIRECTORY};
 use mgpu_shim_core::session::{Gates, Session, WithoutCoordinator};
 use process::{Process, lock, now};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -76,7 +78,8 @@ fn start() -> Option<(&'static Process, &'static Attachment)> {
 }
 
 fn begin(anchor: &'static Anchor) -> Option<(&'static Process, &'static Attachment)> {
-    let config = Config::read(|name| std::env::var(name).ok(), || Path::new(WELL_KNOWN_DIRECTORY).is_dir());
+    let get = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
+    let config = Config::read(get, || Path::new(WELL_KNOWN_DIRECTORY).is_dir());
     log::set(config.verbosity);
     config.complaints.iter().for_each(|complaint| log::error!("{complaint}"));
     if config.identity == Identity::Nobody {
@@ -89,51 +92,80 @@ fn begin(anchor: &'static Anchor) -> Option<(&'static Process, &'static Attachme
         // Not initialised yet, or no device: asked again at the next call.
         return None;
     }
-    let (directory, entitlement) = identify(&config, &devices);
-    let without =
-        if entitlement.closed_without_coordinator { WithoutCoordinator::Closed } else { WithoutCoordinator::Open };
-    let state = Session::new(without, now());
-    let process: &'static Process = Box::leak(Box::new(Process::new(driver, directory, entitlement, devices, state)));
-    let (attachment, link) = match connect::connect(process, None) {
-        Ok(connected) => {
-            let link = adopt(process, connected.attachment, connected.socket, None);
-            (connected.attachment, Some(link))
+    let begun = identify(&config, &devices).and_then(|who| take_up(driver, devices, who));
+    match begun {
+        Ok((process, attachment, link)) => {
+            anchor.set_process(process);
+            anchor.publish(attachment);
+            agent::spawn(anchor, process, link);
+            Some((process, attachment))
         }
-        Err(why) => (alone(process, &why)?, None),
-    };
-    anchor.set_process(process);
-    anchor.publish(attachment);
-    agent::spawn(anchor, process, link);
-    Some((process, attachment))
+        Err(why) => {
+            log::error!("{why}; CUDA doesn't start in this process");
+            anchor.set_refused();
+            None
+        }
+    }
 }
 
-/// The tenant's directory, and what the process is entitled to without a coordinator.
-fn identify(config: &Config, devices: &[[u8; 16]]) -> (Option<std::path::PathBuf>, Entitlement) {
-    let (directory, otherwise) = match &config.identity {
-        Identity::Nobody => (None, Entitlement::default()),
-        Identity::Directory(directory) => (Some(directory.clone()), Entitlement::default()),
+/// Who this process is, and what it is entitled to without a coordinator.
+///
+/// # Errors
+/// What it asks for makes no sense, or the coordinator refuses it; says why.
+fn identify(config: &Config, devices: &[[u8; 16]]) -> Result<Who, String> {
+    match &config.identity {
         Identity::SelfDeclared(settings) => {
-            let own = connect::own_entitlement(settings, devices, config.closed).unwrap_or_else(|why| {
-                log::error!("{why}; no memory limit is enforced without a coordinator");
-                Entitlement::default()
-            });
-            match connect::declare(config, settings) {
-                Ok(directory) => (Some(directory), own),
-                Err(why) => {
-                    log::error!(
-                        "no coordinator takes the tenant that MGPU_* variables declare ({why}): its share is not enforced, its memory limit in this process only"
-                    );
-                    (None, own)
-                }
-            }
+            let entitlement = Ok(declaration::entitlement(settings, devices, config.closed)?);
+            let declaration = Declaration::new(config, settings);
+            let directory = match declaration.send() {
+                Err(Undeclared::Refused(why)) => return Err(why),
+                found => found.map_err(|nobody| nobody.to_string()),
+            };
+            Ok(Who { directory, declaration: Some(declaration), entitlement })
         }
+        Identity::Directory(directory) => {
+            let entitlement = connect::entitlement(directory);
+            Ok(Who { directory: Ok(directory.clone()), declaration: None, entitlement })
+        }
+        Identity::Nobody => Err("no tenant".to_owned()),
+    }
+}
+
+/// See [`identify`].
+struct Who {
+    /// An error says why there is none (yet).
+    directory: Result<PathBuf, String>,
+    declaration: Option<Declaration>,
+    /// An error says why it can't be known.
+    entitlement: Result<Entitlement, String>,
+}
+
+type Begun = (&'static Process, &'static Attachment, Option<Arc<std::os::fd::OwnedFd>>);
+
+/// Makes the process and its first attachment.
+///
+/// # Errors
+/// No coordinator, and nothing says what the process may use without one.
+fn take_up(driver: Driver, devices: Vec<[u8; 16]>, who: Who) -> Result<Begun, String> {
+    let known = who.entitlement.clone().unwrap_or_default();
+    let without = if known.closed_without_coordinator { WithoutCoordinator::Closed } else { WithoutCoordinator::Open };
+    let state = Session::new(without, now());
+    let (directory, nobody) = match who.directory {
+        Ok(directory) => (Some(directory), None),
+        Err(why) => (None, Some(why)),
     };
-    let entitlement = directory.as_deref().map_or(Ok(otherwise.clone()), connect::entitlement);
-    let entitlement = entitlement.unwrap_or_else(|why| {
-        log::error!("no entitlement ({why})");
-        otherwise
-    });
-    (directory, entitlement)
+    let process = Process::new(driver, directory, who.declaration, known, devices, state);
+    let process: &'static Process = Box::leak(Box::new(process));
+    match connect::connect(process, None) {
+        Ok(connected) => {
+            let link = adopt(process, connected.attachment, connected.socket, None);
+            Ok((process, connected.attachment, Some(link)))
+        }
+        Err(why) => match who.entitlement {
+            Ok(_) => Ok((process, alone(process, &nobody.unwrap_or(why)).ok_or("no memory for a page")?, None)),
+            Err(unknown) => Err(format!("no coordinator ({why}) and no entitlement ({unknown})")),
+        },
+    }
 }
 
 /// Moves this process to a new coordinator's pages: carries over what it uses. Gives the line to the coordinator.

@@ -2,6 +2,7 @@
 //! child makes its own.
 
 use super::attachment::{Attachment, Desk, Leases};
+use super::declaration::Declaration;
 use crate::driver::Driver;
 use crate::log;
 use mgpu_cuda::types::CUmemoryPool;
@@ -32,8 +33,10 @@ const USUAL_BLOCK: u64 = 2 << 20;
 /// See the module.
 pub(crate) struct Process {
     pub(crate) driver: Driver,
-    /// The tenant's directory; `None` if it is enforced from the environment alone.
-    pub(crate) directory: Option<PathBuf>,
+    /// The tenant's directory; `None` until a coordinator has made one for a process that declares itself.
+    directory: Mutex<Option<PathBuf>>,
+    /// What a process that declares itself tells every coordinator that it finds.
+    pub(crate) declaration: Option<Declaration>,
     /// What the process is entitled to when nobody answers.
     pub(crate) entitlement: Entitlement,
     /// UUIDs by ordinal.
@@ -82,13 +85,15 @@ impl Process {
     pub(crate) fn new(
         driver: Driver,
         directory: Option<PathBuf>,
+        declaration: Option<Declaration>,
         entitlement: Entitlement,
         devices: Vec<[u8; 16]>,
         state: Session,
     ) -> Self {
         Self {
             driver,
-            directory,
+            directory: Mutex::new(directory),
+            declaration,
             entitlement,
             devices,
             ledger: Ledger::default(),
@@ -102,6 +107,16 @@ impl Process {
             answer: Mutex::new(Answer::None),
             answered: Condvar::new(),
         }
+    }
+
+    /// See the field.
+    pub(crate) fn directory(&self) -> Option<PathBuf> {
+        lock(&self.directory).clone()
+    }
+
+    /// A coordinator has made this one.
+    pub(crate) fn set_directory(&self, directory: PathBuf) {
+        *lock(&self.directory) = Some(directory);
     }
 
     /// Size of the blocks in which the driver takes memory of a device.

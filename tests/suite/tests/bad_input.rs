@@ -1,6 +1,7 @@
 //! Bad input gets an error that names the value and the valid range, and starts nothing.
 
 use mgpu_suite::node::{Node, NodeOptions};
+use mgpu_suite::tenant::Program;
 use mgpu_suite::{paths, wait};
 use std::process::{Command, Output};
 
@@ -121,4 +122,33 @@ fn a_runtime_folder_that_is_not_ours_is_refused() {
     assert!(!output.status.success());
     let message = text(&output);
     assert!(message.contains("not a directory") && message.contains("/file"), "{message}");
+}
+
+/// A process that was given `variables` by hand must not get CUDA, and say why.
+fn refused_by_hand(node: &Node, variables: &[(&str, &str)], names: &[&str]) {
+    let mut tenant = node.run_injected(variables, &Program::workload("alloc", &["--block-mib", "64"]));
+    let status = tenant.wait();
+    let message = tenant.errors().join("\n");
+    assert!(!status.success(), "{variables:?} was accepted: {:?}", tenant.lines());
+    for name in names {
+        assert!(message.contains(name), "{variables:?}: the message doesn't name {name:?}:\n{message}");
+    }
+    assert_eq!(node.witness().devices[0].processes.iter().map(|p| p.allocated_peak).max().unwrap_or(0), 0);
+}
+
+#[test]
+fn variables_that_make_no_sense_never_mean_no_limit() {
+    let config = "declared_tenants = \"allow\"".to_owned();
+    for node in
+        [Node::without_daemon(NodeOptions::default()), Node::start(NodeOptions { config, ..NodeOptions::default() })]
+    {
+        refused_by_hand(&node, &[("MGPU_MEMORY", "4 GX")], &["4 GX", "4GiB"]);
+        refused_by_hand(&node, &[("MGPU_MEMORY", "100MiB")], &["100MiB", "256MiB"]);
+        refused_by_hand(&node, &[("MGPU_MEMORY", "1GiB"), ("MGPU_SHARE", "101")], &["101"]);
+        refused_by_hand(&node, &[("MGPU_SHARE", "0.3")], &["0.3", "30"]);
+        refused_by_hand(&node, &[("MGPU_CLASS", "fast")], &["fast", "online", "offline"]);
+        refused_by_hand(&node, &[("MGPU_DEVICES", "7")], &["7"]);
+        let nowhere = node.file("nowhere");
+        refused_by_hand(&node, &[("MGPU_DIR", &nowhere.to_string_lossy())], &["nowhere", "entitlement"]);
+    }
 }

@@ -47,10 +47,15 @@ fn without_a_coordinator_a_declared_limit_holds_and_launches_go_on() {
 #[test]
 fn an_entitlement_holds_for_a_process_that_starts_without_a_coordinator() {
     let mut node = Node::start(NodeOptions::default());
-    let _keeper = node.run(&["--memory", "2GiB"], &Program::new("/bin/sleep".into(), &["600"]));
+    let keeper = node.run(&["--memory", "2GiB"], &Program::new("/bin/sleep".into(), &["600"]));
     let directory = wait::until("the tenant's directory", || {
         let tenants = std::fs::read_dir(node.runtime_dir().join("tenants")).ok()?;
         tenants.flatten().map(|entry| entry.path()).find(|path| path.join("entitlement").exists())
+    });
+    // `mgpu run` itself would look for another coordinator.
+    wait::until("the program", || {
+        let name = std::fs::read_to_string(format!("/proc/{}/comm", keeper.pid())).ok()?;
+        (name.trim() == "sleep").then_some(())
     });
     node.end_daemon(Signal::SIGKILL);
     let directory = directory.to_str().expect("text");

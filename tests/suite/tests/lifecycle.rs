@@ -32,6 +32,26 @@ fn run_starts_a_coordinator_that_goes_with_its_last_tenant() {
     wait::until("the coordinator's end", || (!runtime.path().join("mgpu/control.sock").exists()).then_some(()));
 }
 
+/// Declared by hand, before anybody coordinates: limited at once, a tenant like others once a coordinator comes.
+#[test]
+fn a_process_that_declares_itself_finds_a_coordinator_that_comes_later() {
+    let config = "declared_tenants = \"allow\"".to_owned();
+    let mut node = Node::without_daemon(NodeOptions { config, ..NodeOptions::default() });
+    let program = Program::workload("alloc", &["--block-mib", "64", "--hold"]);
+    let mut tenant = node.run_injected(&[("MGPU_MEMORY", "1GiB"), ("MGPU_NAME", "early")], &program);
+    tenant.wait_for_line("full");
+    assert_eq!(node.witness().process(0, tenant.pid()).allocated, 1 << 30);
+    node.start_daemon();
+    let row = wait::until("its row", || {
+        let output = node.mgpu().args(["ps", "--json"]).output().expect("mgpu runs");
+        let rows: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).ok()?;
+        rows.into_iter().find(|row| row["name"] == "early" && row["memory_used"] == 1_u64 << 30)
+    });
+    assert_eq!(row["memory_limit"], 1_u64 << 30, "{row}");
+    tenant.signal(nix::sys::signal::Signal::SIGTERM);
+    assert!(tenant.wait().success(), "{}", tenant.errors().join("\n"));
+}
+
 #[test]
 fn version_names_every_part() {
     let node = Node::start(NodeOptions::default());
