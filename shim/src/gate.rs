@@ -57,12 +57,20 @@ impl Launch<'_> {
     /// Waits until every gate lets it through, then calls the driver, once.
     pub(crate) fn pass(&self, call: &mut dyn FnMut() -> CUresult) -> Outcome {
         let mut ignore_window = false;
+        // Since when this launch has been waiting for room; other threads may take the room that it waited for.
+        let mut full_since = None;
         loop {
             match self.attempt(ignore_window, call) {
                 Ok(result) => return Outcome::Done(result),
                 Err(Block::Superseded) => return Outcome::Superseded,
-                Err(Block::Closed(line)) => self.wait_for_grant(line),
-                Err(Block::Full(line, granted)) => ignore_window = !self.wait_for_room(line, granted),
+                Err(Block::Closed(line)) => {
+                    self.wait_for_grant(line);
+                    full_since = None;
+                }
+                Err(Block::Full(line, granted)) => {
+                    let since = *full_since.get_or_insert_with(now);
+                    ignore_window = !self.wait_for_room(line, granted, since);
+                }
             }
         }
     }
@@ -178,13 +186,12 @@ impl Launch<'_> {
         }
     }
 
-    /// A window wait: until enough has completed, the gate changes, or the cap. `false`: the cap; the launch passes as a
-    /// violation.
+    /// A window wait: until enough has completed, the gate changes, or the cap, counted from `since`. `false`: the cap; the launch
+    /// passes as a violation.
     #[cold]
-    fn wait_for_room(&self, line: usize, granted: u32) -> bool {
+    fn wait_for_room(&self, line: usize, granted: u32, since: Nanos) -> bool {
         let grant = self.attachment.grant(line);
         let streams = &self.attachment.desk.streams;
-        let began = now();
         self.mark_tails(line);
         loop {
             let word = load_gate(&grant.gate);
@@ -201,7 +208,7 @@ impl Launch<'_> {
             if in_flight <= resume {
                 return true;
             }
-            if now.since(began) >= CAP {
+            if now.since(since) >= CAP {
                 self.attachment.desk.client().violations.fetch_add(1, Ordering::Relaxed);
                 return false;
             }
@@ -212,10 +219,12 @@ impl Launch<'_> {
 
     /// What this thread can reach must not stay unmarked while it waits.
     fn mark_tails(&self, line: usize) {
-        if self.anchor.captures.load(StdOrdering::SeqCst) == 0 {
+        // A thread that begins a capture counts itself and then waits for this lock. Never waited for here: its holder is at it.
+        let marking = self.process.marking.try_lock();
+        if marking.is_ok() && self.anchor.captures.load(StdOrdering::SeqCst) == 0 {
             markers::mark_tails(self.attachment.desk, &self.process.driver, line, false);
         } else {
-            // Some stream captures: only this launch's own streams are known not to.
+            // Only this launch's own streams are known not to capture.
             self.streams.iter().for_each(|entry| markers::mark(self.attachment.desk, &self.process.driver, entry));
         }
     }

@@ -1,7 +1,7 @@
-//! Messages to people, on stderr, one write a line. Off the hot path only; no allocation-free promise, no stdout, no file.
+//! Messages to people, on stderr, one write a line. Off the hot path only; no allocation-free promise, no stdout, no file. No
+//! lock either: a child forked while another thread was writing would wait for it for ever.
 
 use mgpu_shim_core::config::Verbosity;
-use std::io::Write;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 static LEVEL: AtomicU8 = AtomicU8::new(1);
@@ -20,7 +20,8 @@ pub(crate) fn is_on(level: Verbosity) -> bool {
 pub(crate) fn write(level: Verbosity, message: &std::fmt::Arguments<'_>) {
     if level != Verbosity::Off && is_on(level) {
         let line = format!("mgpu[{}]: {message}\n", std::process::id());
-        let _ = std::io::stderr().write_all(line.as_bytes());
+        // SAFETY: the bytes of a live string.
+        unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
     }
 }
 

@@ -65,11 +65,13 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
+    /// Live before and after: an entry that is being given to another stream has its new name before it has its new line.
     fn is(&self, key: Key) -> bool {
         self.is_live.load(Ordering::Acquire)
-            && self.stream.load(Ordering::Relaxed) == key.stream
-            && self.key_context.load(Ordering::Relaxed) == key.context
-            && self.thread.load(Ordering::Relaxed) == key.thread
+            && self.stream.load(Ordering::Acquire) == key.stream
+            && self.key_context.load(Ordering::Acquire) == key.context
+            && self.thread.load(Ordering::Acquire) == key.thread
+            && self.is_live.load(Ordering::Acquire)
     }
 
     /// Which line of the grants page rules it; `None`: not ours.
@@ -184,9 +186,10 @@ impl Streams {
         let counters = device.and_then(|line| desk.tenant().claim_stream(desk.slot, line));
         // Claiming may have freed some, for this stream or another client's: they are not ours to end any more.
         closing.retain(|(_, line)| line.is_closing() && line.owner.load(Ordering::Acquire) == desk.slot + 1);
-        entry.stream.store(key.stream, Ordering::Relaxed);
-        entry.key_context.store(key.context, Ordering::Relaxed);
-        entry.thread.store(key.thread, Ordering::Relaxed);
+        // Whoever sees one of these sees that the entry isn't live.
+        entry.stream.store(key.stream, Ordering::Release);
+        entry.key_context.store(key.context, Ordering::Release);
+        entry.thread.store(key.thread, Ordering::Release);
         entry.context.store(context as usize, Ordering::Relaxed);
         entry.line.store(device.map_or(0, |line| line + 1), Ordering::Relaxed);
         let counters = counters.map_or(std::ptr::null_mut(), |line| std::ptr::from_ref(line).cast_mut());

@@ -1,6 +1,6 @@
 //! The decision about one launch, from the gate word and what this process has in flight. Pure; the shell acts on it.
 
-use mgpu_protocol::gate::{Gate, GateState, Markers};
+use mgpu_protocol::gate::{Gate, GateState, is_plainly_open};
 use mgpu_protocol::marker::is_due;
 
 /// What to do with a launch.
@@ -52,16 +52,18 @@ pub fn after_launch(before: u64, now: u64, unmarked: u32) -> AfterLaunch {
     AfterLaunch { mark: late || due, late }
 }
 
-/// Whether the word asks for markers or a window, so that device-to-device copies through the unified copy call matter.
+/// Whether the word asks for anything at all (a wait, a notice, markers, a window), so that it matters whether a copy stays on the
+/// device.
 #[must_use]
 pub fn is_contended(word: u64) -> bool {
-    let gate = Gate::unpack(word);
-    gate.state == GateState::Closed || gate.markers != Markers::None || gate.window != 0
+    !is_plainly_open(word)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    use mgpu_protocol::gate::Markers;
 
     const OPEN: Gate = Gate { state: GateState::Open, epoch: 4, markers: Markers::None, window: 0 };
 
@@ -81,6 +83,19 @@ mod tests {
         let word = Gate { window: 7, ..OPEN }.pack();
         assert_eq!(judge(word, None, |n| n == 7), Verdict::WindowFull);
         assert_eq!(judge(word, None, |_| false), Verdict::Pass);
+    }
+
+    #[test]
+    fn a_gate_that_wants_a_notice_is_contended() {
+        assert!(!is_contended(OPEN.pack()));
+        for gate in [
+            Gate { state: GateState::OpenNotify, ..OPEN },
+            Gate { state: GateState::Closed, ..OPEN },
+            Gate { window: 1, ..OPEN },
+            Gate { markers: Markers::Every { shift: 0 }, ..OPEN },
+        ] {
+            assert!(is_contended(gate.pack()), "{gate:?}");
+        }
     }
 
     #[test]

@@ -158,7 +158,7 @@ macro_rules! hook {
         hooks::stream::capture_begin($call)
     };
     (stream (capture_end $stream:ident) $n:ident $pt:literal $call:ident $args:tt) => {
-        hooks::stream::capture_end($call)
+        hooks::stream::capture_end($stream, $pt, $call)
     };
 
     (context (destroy) $n:ident $pt:literal $call:ident ($context:ident)) => {

@@ -50,7 +50,10 @@ fn around(
 ) -> CUresult {
     let streams = &attachment.desk.streams;
     let meant = || streams.live().filter(|entry| which(entry)).filter_map(|entry| Some((entry, entry.counters()?)));
-    if anchor::get().is_some_and(|anchor| anchor.captures.load(Ordering::Acquire) == 0) {
+    // As in `gate`: no stream may begin to capture between the question and the marker.
+    if let Ok(_marking) = process.marking.try_lock()
+        && anchor::get().is_some_and(|anchor| anchor.captures.load(Ordering::SeqCst) == 0)
+    {
         for (entry, line) in meant() {
             if line.has_unmarked_tail() && is_reachable(entry) && is_waited_for(attachment, entry) {
                 markers::mark(attachment.desk, &process.driver, entry);
