@@ -16,7 +16,7 @@ use crate::shards::Sharded;
 pub enum Backing {
     /// Blocks of so many bytes.
     Blocks(u64),
-    /// A stream-ordered pool (its handle), which is charged as a whole (see `pool`).
+    /// A stream-ordered pool (its id), which is charged as a whole (see `pool`).
     Pool(u64),
 }
 
@@ -74,7 +74,8 @@ impl Cover {
 }
 
 impl Ledger {
-    /// Enters an allocation that the driver has just made; the charge is kept out of `reservation`, the rest goes back.
+    /// Enters an allocation that the driver has just made; the charge is kept out of `reservation`, the rest goes back. Gives what
+    /// was still known of the address: that was freed unseen (by a graph, say), and the caller must release it.
     ///
     /// # Errors
     /// The driver used more than the worst case and the purse can't cover it: nothing is entered or charged, the caller must
@@ -84,7 +85,7 @@ impl Ledger {
         address: u64,
         record: Record,
         mut reservation: Reservation<'_, W>,
-    ) -> Result<(), Short> {
+    ) -> Result<Option<Record>, Short> {
         let growth = match record.backing {
             Backing::Blocks(block) => self.touch(&Cover::of(address, record.bytes, block), block),
             Backing::Pool(_) => 0,
@@ -96,8 +97,7 @@ impl Ledger {
             return Err(short);
         }
         reservation.commit(growth);
-        self.records.shard(address).insert(address, record);
-        Ok(())
+        Ok(self.records.shard(address).insert(address, record))
     }
 
     /// Takes the record of `address` out, before the driver is asked to free it.
@@ -219,6 +219,18 @@ mod tests {
         ledger.restore(BLOCK, taken);
         assert_eq!(ledger.take(BLOCK), Some(record(BLOCK)));
         assert_eq!(ledger.take(BLOCK), None, "a second free finds nothing and is the driver's to judge");
+    }
+
+    #[test]
+    fn an_address_that_comes_again_gives_its_old_record_back() {
+        let (ledger, purse) = (Ledger::default(), purse(64 << 20));
+        enter(&ledger, &purse, BLOCK, BLOCK);
+        let reservation = Reservation::new(&purse, 0, 2 * BLOCK).unwrap();
+        let stale = ledger.enter(BLOCK, record(2 * BLOCK), reservation).unwrap().unwrap();
+        assert_eq!(stale, record(BLOCK));
+        ledger.release(BLOCK, &stale, &purse);
+        assert_eq!(purse.in_use()[0], 2 * BLOCK, "what is there now, and no more");
+        assert_eq!(ledger.len(), 1);
     }
 
     #[test]

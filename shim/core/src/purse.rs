@@ -134,6 +134,19 @@ impl<'a, W: LeaseWords> Reservation<'a, W> {
         self.ordinal
     }
 
+    /// Whose bytes they are.
+    #[must_use]
+    pub fn purse(&self) -> &'a Purse<W> {
+        self.purse
+    }
+
+    /// Both in one. `more` must be of the same device.
+    #[must_use]
+    pub fn and(mut self, mut more: Self) -> Self {
+        self.bytes += std::mem::take(&mut more.bytes);
+        self
+    }
+
     /// Takes more until `bytes` are reserved.
     ///
     /// # Errors

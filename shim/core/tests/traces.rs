@@ -7,11 +7,12 @@ use mgpu_protocol::lease;
 use mgpu_protocol::sync::{AtomicU64, Ordering};
 use mgpu_protocol::units::Nanos;
 use mgpu_shim_core::ledger::{Backing, Ledger, Record, worst_case};
-use mgpu_shim_core::pool::Pools;
+use mgpu_shim_core::pool::{Pools, Wanted};
 use mgpu_shim_core::purse::{LeaseWords, Purse, Reservation};
 use mgpu_shim_core::session::{BACK_OFF_MOST, Gates, Session, WithoutCoordinator};
 use mgpu_shim_core::window::{CAP, LONG_POLL, MOST, POLL, Window};
 use proptest::prelude::*;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 const BLOCK: u64 = 2 << 20;
@@ -146,19 +147,28 @@ struct World<'a> {
     live: Vec<(u64, bool)>,
 }
 
+/// The lease gets more while the limit has it.
+fn reserve<'a>(
+    purse: &'a Purse<&'static Word>,
+    word: &'static Word,
+    given: &Cell<u64>,
+    bytes: u64,
+) -> Option<Reservation<'a, &'static Word>> {
+    let missing = bytes.saturating_sub(word.0.load(Ordering::Relaxed));
+    if given.get() + missing > LIMIT {
+        return None;
+    }
+    given.set(given.get() + missing);
+    lease::give(&word.0, missing);
+    Reservation::new(purse, 0, bytes).ok()
+}
+
 impl World<'_> {
     fn reserve(&mut self, bytes: u64) -> Option<Reservation<'_, &'static Word>> {
-        // The purse is what the reservation borrows; the books are ours.
-        let purse = self.purse;
-        if self.word.0.load(Ordering::Relaxed) < bytes {
-            let missing = bytes.saturating_sub(self.word.0.load(Ordering::Relaxed));
-            if self.given + missing > LIMIT {
-                return None;
-            }
-            self.given += missing;
-            lease::give(&self.word.0, missing);
-        }
-        Reservation::new(purse, 0, bytes).ok()
+        let given = Cell::new(self.given);
+        let reservation = reserve(self.purse, self.word, &given, bytes);
+        self.given = given.get();
+        reservation
     }
 
     fn allocate(&mut self, bytes: u64, refused: bool) {
@@ -173,26 +183,22 @@ impl World<'_> {
     }
 
     fn allocate_ordered(&mut self, bytes: u64) {
-        let plan = self.pools.plan(POOL, 0, bytes, BLOCK);
-        if self.reserve(plan).is_none() {
-            return;
-        }
-        let address = self.driver.allocate_ordered(bytes);
-        let mut need = plan;
-        loop {
-            let reserved = self.driver.reserved();
-            if self.reserve(need).is_none() {
-                self.driver.free_to_pool(address);
-                self.driver.trim();
-                return;
+        let wanted = Wanted { handle: POOL, ordinal: 0, bytes, block: BLOCK };
+        let (purse, word, driver) = (self.purse, self.word, RefCell::new(&mut self.driver));
+        let given = Cell::new(self.given);
+        let reserve = |bytes| reserve(purse, word, &given, bytes);
+        let reserved = || Some(driver.borrow().reserved());
+        let made = self.pools.start(&wanted, purse, reserve, reserved, || false).and_then(|mut coming| {
+            let address = driver.borrow_mut().allocate_ordered(bytes);
+            let id = coming.finish(reserve, reserved);
+            if id.is_none() {
+                driver.borrow_mut().free_to_pool(address);
             }
-            let reservation = Reservation::new(self.purse, 0, need).unwrap();
-            match self.pools.settle(POOL, bytes, reservation, self.purse, || Some(reserved)) {
-                Ok(()) => break,
-                Err(growth) => need = growth,
-            }
-        }
-        let record = Record { ordinal: 0, context: 0, bytes, backing: Backing::Pool(POOL) };
+            Some((address, id?))
+        });
+        self.given = given.get();
+        let Some((address, id)) = made else { return };
+        let record = Record { ordinal: 0, context: 0, bytes, backing: Backing::Pool(id) };
         self.ledger.enter(address, record, Reservation::new(self.purse, 0, 0).unwrap()).unwrap();
         self.live.push((address, true));
     }
@@ -241,6 +247,8 @@ impl World<'_> {
         assert!(self.given <= LIMIT, "given {} over the limit", self.given);
         assert_eq!(used + self.word.0.load(Ordering::Relaxed), self.given, "bytes appeared or were lost");
         assert!(used >= self.driver.held(), "counted {used}, the driver holds {}", self.driver.held());
+        let all = self.driver.held() + self.driver.reserved();
+        assert!(all <= used + CHUNK, "counted {used}, the driver holds {all} with pools: more than one surprise");
         assert!(used <= self.driver.held() + self.driver.reserved().max(LIMIT), "counted {used}");
         assert_eq!(self.ledger.len(), self.live.len());
     }

@@ -124,8 +124,11 @@ macro_rules! hook {
     (free (ordered $s:ident) $n:ident $pt:literal $call:ident ($address:ident, $stream:ident)) => {
         hooks::memory::free_async($address, $stream, $pt, $call)
     };
+    (pool (destroy) $n:ident $pt:literal $call:ident ($pool:ident)) => {
+        hooks::memory::pool_destroyed($pool, $call)
+    };
     (pool ($change:ident) $n:ident $pt:literal $call:ident ($pool:ident $(, $rest:ident)*)) => {
-        hooks::memory::pool_changed($pool, $call)
+        hooks::memory::pool_changed($call)
     };
 
     (memory_info (free_total) cuMemGetInfo $pt:literal $call:ident ($free:ident, $total:ident)) => {

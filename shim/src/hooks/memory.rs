@@ -5,14 +5,18 @@
 
 use super::launch::is_capturing;
 use crate::session;
-use crate::session::anchor;
+use crate::session::anchor::{self, Anchor};
 use crate::session::attachment::{Attachment, Leases};
-use crate::session::process::{OutOfMemory, Process};
+use crate::session::process::{Process, now};
 use crate::streams::{LEGACY, PER_THREAD, explicit};
 use mgpu_cuda::types::{CUmemoryPool, CUstream};
 use mgpu_cuda::{CUDA_ERROR_OUT_OF_MEMORY, CUresult};
+use mgpu_protocol::units::Nanos;
 use mgpu_shim_core::ledger::{Backing, Record, worst_case};
-use mgpu_shim_core::purse::Reservation;
+use mgpu_shim_core::pool::Wanted;
+use mgpu_shim_core::purse::{Reservation, Short};
+use mgpu_shim_core::window::CAP;
+use std::time::Duration;
 
 /// A pitch is rounded up to at most this many bytes by any known device.
 const WORST_PITCH: u64 = 512;
@@ -75,7 +79,7 @@ pub(crate) fn alloc_managed(out: *mut u64, bytes: usize, call: impl FnOnce() -> 
 
 /// Memory out of the driver's blocks on the current context's device; `made` tells address and length after the call.
 fn blocks(worst: u64, call: impl FnOnce() -> CUresult, made: impl FnOnce() -> Option<(u64, u64)>) -> CUresult {
-    let Some((process, attachment)) = session::get() else { return call() };
+    let Some((process, attachment)) = session::get() else { return ungoverned(call) };
     let Some(ordinal) = process.driver.current_device().filter(|ordinal| attachment.line_of(*ordinal).is_some()) else {
         return call();
     };
@@ -90,7 +94,7 @@ fn blocks(worst: u64, call: impl FnOnce() -> CUresult, made: impl FnOnce() -> Op
     let Some((address, bytes)) = made() else { return result };
     let context = process.driver.current_context() as u64;
     let record = Record { ordinal, context, bytes, backing: Backing::Blocks(block) };
-    if process.ledger.enter(address, record, reservation).is_err() {
+    if enter(process, address, record, reservation).is_err() {
         // The driver took more than its worst case, and the tenant can't pay that.
         process.driver.undo(address);
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -129,29 +133,73 @@ fn ordered(
     call: impl FnOnce() -> CUresult,
 ) -> CUresult {
     let bytes = bytes as u64;
-    let Some((process, attachment)) = session::get() else { return call() };
+    let Some((process, attachment)) = session::get() else { return ungoverned(call) };
     // In a capture nothing is allocated: it becomes a node of a graph.
     if anchor::get().is_none_or(|anchor| is_capturing(anchor, process, stream)) {
         return call();
     }
     let Some(source) = source(process, attachment, pool, stream) else { return call() };
-    let Ok(reservation) = source.reserve(process, attachment, bytes) else { return CUDA_ERROR_OUT_OF_MEMORY };
+    let reserve = |bytes| process.reserve(attachment, source.ordinal, bytes).ok();
+    let reserved = || process.driver.pool_reserved(source.pool);
+    let wanted =
+        Wanted { handle: source.pool as u64, ordinal: source.ordinal, bytes, block: process.block(source.ordinal) };
+    let mut patience = Patience::new();
+    let started = process.pools.start(&wanted, &process.purse, reserve, reserved, || patience.wait());
+    let Some(mut coming) = started else { return CUDA_ERROR_OUT_OF_MEMORY };
     let result = call();
     if !result.is_success() {
         return result;
     }
     // SAFETY: the driver has written the application's own output.
     let Some(address) = unsafe { out.as_ref() }.copied() else { return result };
-    if source.settle(process, attachment, bytes, reservation).is_err() {
+    let Some(pool) = coming.finish(reserve, reserved) else {
         process.driver.undo_async(address, stream as CUstream);
         return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    let record = Record { ordinal: source.ordinal, context: 0, bytes, backing: Backing::Pool(source.pool as u64) };
+    };
+    let record = Record { ordinal: source.ordinal, context: 0, bytes, backing: Backing::Pool(pool) };
     if let Ok(nothing) = Reservation::new(&process.purse, source.ordinal, 0) {
         // Costs nothing by itself: the pool was charged.
-        let _ = process.ledger.enter(address, record, nothing);
+        enter(process, address, record, nothing).ok();
     }
     result
+}
+
+/// How long to wait for another thread that leans on the same pool's slack: as a window wait, at most its cap.
+struct Patience(Option<Nanos>);
+
+impl Patience {
+    const STEP: Duration = Duration::from_micros(50);
+
+    const fn new() -> Self {
+        Self(None)
+    }
+
+    /// Lets a moment pass; `false`: no more.
+    fn wait(&mut self) -> bool {
+        let since = *self.0.get_or_insert_with(now);
+        std::thread::sleep(Self::STEP);
+        now().since(since) < CAP
+    }
+}
+
+/// Enters an allocation. An older one of the same address was freed where nobody saw it.
+fn enter(process: &Process, address: u64, record: Record, reservation: Reservation<'_, Leases>) -> Result<(), Short> {
+    if let Some(stale) = process.ledger.enter(address, record, reservation)? {
+        give_back(process, address, &stale);
+    }
+    Ok(())
+}
+
+fn give_back(process: &Process, address: u64, record: &Record) {
+    match record.backing {
+        Backing::Blocks(_) => process.ledger.release(address, record, &process.purse),
+        Backing::Pool(pool) => process.pools.freed(pool, record.bytes),
+    }
+}
+
+/// A call for memory outside any session: the driver's business, unless this process was refused a tenant.
+fn ungoverned(call: impl FnOnce() -> CUresult) -> CUresult {
+    if anchor::get().is_some_and(Anchor::is_refused) { CUDA_ERROR_OUT_OF_MEMORY } else { call() }
 }
 
 /// Where a stream-ordered allocation comes from.
@@ -169,33 +217,6 @@ fn source(process: &Process, attachment: &Attachment, pool: Option<CUmemoryPool>
     };
     attachment.line_of(ordinal)?;
     Some(Source { pool: pool.or_else(|| driver.device_pool(ordinal))?, ordinal })
-}
-
-impl Source {
-    fn reserve<'a>(
-        &self,
-        process: &'a Process,
-        attachment: &Attachment,
-        bytes: u64,
-    ) -> Result<Reservation<'a, Leases>, OutOfMemory> {
-        let plan = || process.pools.plan(self.pool as u64, self.ordinal, bytes, process.block(self.ordinal));
-        process.reserve(attachment, self.ordinal, plan())
-    }
-
-    /// Charges the pool's real growth, asking for more where it comes as a surprise.
-    fn settle<'a>(
-        &self,
-        process: &'a Process,
-        attachment: &Attachment,
-        bytes: u64,
-        mut reservation: Reservation<'a, Leases>,
-    ) -> Result<(), OutOfMemory> {
-        let reserved = || process.driver.pool_reserved(self.pool);
-        while let Err(growth) = process.pools.settle(self.pool as u64, bytes, reservation, &process.purse, reserved) {
-            reservation = process.reserve(attachment, self.ordinal, growth)?;
-        }
-        Ok(())
-    }
 }
 
 /// `cuMemFree`.
@@ -226,23 +247,30 @@ fn release(address: u64, call: impl FnOnce() -> CUresult) -> CUresult {
         process.ledger.restore(address, record);
         return result;
     }
-    match record.backing {
-        Backing::Blocks(_) => process.ledger.release(address, &record, &process.purse),
-        Backing::Pool(pool) => process.pools.freed(pool, record.bytes),
-    }
+    give_back(process, address, &record);
     result
 }
 
-/// A pool was trimmed, reconfigured or destroyed: what it has reserved may have shrunk.
-pub(crate) fn pool_changed(pool: CUmemoryPool, call: impl FnOnce() -> CUresult) -> CUresult {
+/// A pool was trimmed or reconfigured: what it has reserved may have shrunk.
+pub(crate) fn pool_changed(call: impl FnOnce() -> CUresult) -> CUresult {
     let result = call();
     if result.is_success()
         && let Some(process) = session::process()
     {
-        if process.driver.pool_reserved(pool).is_none() {
-            process.pools.destroyed(pool as u64, &process.purse);
-        }
         process.refresh_pools();
+    }
+    result
+}
+
+/// `cuMemPoolDestroy`. Noted before the call: another thread may get the same handle for a new pool at once.
+pub(crate) fn pool_destroyed(pool: CUmemoryPool, call: impl FnOnce() -> CUresult) -> CUresult {
+    let Some(process) = session::process() else { return call() };
+    let id = process.pools.destroying(pool as u64);
+    let result = call();
+    match id {
+        Some(id) if !result.is_success() => process.pools.not_destroyed(id),
+        Some(_) => process.refresh_pools(),
+        None => {}
     }
     result
 }

@@ -102,6 +102,25 @@ fn eight_threads_with_all_kinds_stay_within_the_limit() {
     assert_eq!(lines[0]["error"], "CUDA_ERROR_OUT_OF_MEMORY");
 }
 
+/// Sizes that leave every chunk of the pool in pieces, so that slack often isn't what it looks like. At the limit, one allocation
+/// at a time may grow the pool by a chunk that nobody can pay; it is refused, and the chunk goes at the next synchronisation.
+#[test]
+fn many_threads_with_one_pool_in_pieces_stay_within_the_limit_and_a_chunk() {
+    const CHUNK: u64 = 32 << 20;
+    for (kind, bytes, threads) in [("async", 5_u64 << 20, "16"), ("mixed", 9 << 20, "8"), ("async", 20 << 20, "8")] {
+        let node = Node::start(NodeOptions::default());
+        let bytes = bytes.to_string();
+        let args = ["--block-bytes", &bytes, "--threads", threads, "--kind", kind, "--rounds", "4"];
+        let mut tenant = node.run(&["--memory", "1GiB"], &Program::workload("alloc", &args));
+        let line = tenant.result();
+        assert!(held(&line) <= GIB, "{args:?}: {line}");
+        assert!(held(&line) >= GIB * 3 / 5, "{args:?}: freed memory isn't usable: {line}");
+        let peak = node.witness().devices[0].processes[0].allocated_peak;
+        assert!(peak <= GIB + BLOCK + CHUNK, "{args:?}: the device held {peak} bytes");
+        tenant.wait();
+    }
+}
+
 #[test]
 fn small_and_odd_sizes_stay_within_the_limit() {
     for bytes in ["1000", "70000", "1048577", "3145729"] {
@@ -133,6 +152,25 @@ fn four_processes_share_one_limit() {
     let mut again = node.run(&["--memory", "2GiB"], &Program::workload("alloc", &["--block-mib", "64"]));
     let result = again.result();
     assert_eq!(held(&result), 2 * GIB);
+}
+
+/// The same with pools: each process has its own, and each may lean on its slack.
+#[test]
+fn four_processes_with_all_kinds_share_one_limit() {
+    const CHUNK: u64 = 32 << 20;
+    let node = Node::start(NodeOptions::default());
+    let args = ["--block-mib", "9", "--threads", "4", "--processes", "4", "--kind", "mixed", "--hold"];
+    let mut tenant = node.run(&["--memory", "2GiB"], &Program::workload("alloc", &args));
+    let held = wait::until("four full processes", || {
+        let now: u64 = node.witness().devices[0].processes.iter().map(|p| p.allocated).sum();
+        assert!(now <= 2 * GIB + 4 * (BLOCK + CHUNK), "the device held {now} bytes");
+        (tenant.lines().iter().filter(|l| *l == "full").count() == 4).then_some(now)
+    });
+    assert!(held >= GIB * 3 / 2, "they were refused at {held} bytes");
+    for process in &node.witness().devices[0].processes {
+        let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(process.pid.cast_signed()), Signal::SIGKILL);
+    }
+    tenant.wait();
 }
 
 #[test]
