@@ -16,10 +16,11 @@ fn work_in_a_context_that_ends_keeps_nobody_from_a_turn() {
     }
 }
 
-/// The threads launch while the tenant is alone, and so without markers; then another tenant comes.
+/// They launch while the tenant is alone, and so without markers; then another tenant comes. A capture that ended with its stream
+/// must not look as if it still went on: nothing would be marked any more.
 #[test]
-fn threads_that_stop_launching_keep_nobody_from_a_turn() {
-    for how in ["threads", "idle"] {
+fn threads_and_captures_that_end_keep_nobody_from_a_turn() {
+    for how in ["threads", "idle", "capture"] {
         let node = Node::start(NodeOptions::default());
         let mut first = node.run(&["--policy", "fair"], &Program::workload("churn", &["--how", how]));
         first.wait_ready();

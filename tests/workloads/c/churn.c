@@ -1,11 +1,12 @@
 /* Leaves work on the device where nobody waits for it, again and again, then launches on.
  *
- *   churn --how context|primary|reset|threads|idle [--rounds 50]
+ *   churn --how context|primary|reset|threads|idle|capture [--rounds 50]
  *
  * context, primary, reset: a stream is destroyed with work pending, then its context is, or the device's primary context is released
- * or reset. threads, idle: a thread launches on its own default stream and ends, or never launches again.
+ * or reset. threads, idle: a thread launches on its own default stream and ends, or never launches again. capture: a stream is
+ * launched on once and for all, then another one is destroyed while it captures.
  *
- * With threads and idle, "ready" comes once the threads have done so; SIGUSR1 starts the launches. One JSON line. */
+ * With the last three, "ready" comes once that is done; SIGUSR1 starts the launches. One JSON line. */
 #include "common.h"
 #include <pthread.h>
 #include <unistd.h>
@@ -65,14 +66,23 @@ int main(int argc, char **argv) {
     sigaction(SIGUSR1, &action, NULL);
     const char *how = option(argc, argv, "--how", "context");
     long rounds = option_number(argc, argv, "--rounds", 50);
-    CUstream stream;
+    CUstream stream, other;
     CHECK(cuInit(0));
     CHECK(cuDeviceGet(&device, 0));
     stays = strcmp(how, "idle") == 0;
-    if (stays || strcmp(how, "threads") == 0) {
+    int captures = strcmp(how, "capture") == 0;
+    if (stays || captures || strcmp(how, "threads") == 0) {
         enter(how);
+        if (captures) {
+            CHECK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+            launch(other, 5);
+            CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+            CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+            launch(stream, 1);
+            CHECK(cuStreamDestroy(stream));
+        }
         pthread_barrier_init(&launched, NULL, 2);
-        for (long i = 1; i <= 5; i++) {
+        for (long i = 1; i <= 5 && !captures; i++) {
             pthread_t thread;
             pthread_create(&thread, NULL, launch_once, (void *)i);
             pthread_barrier_wait(&launched);
