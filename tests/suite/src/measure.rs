@@ -51,7 +51,7 @@ impl Window {
 
     /// How far a result may be from what is expected because of the machine, in points; none in a valid run. Time lost by a
     /// tenant to run delay is its own loss; what others make of it, and what its debts do then, is another part as large each. A
-    /// point is for delays of `mgpud` itself, which no idle time of the device tells (docs/decisions/0007).
+    /// point is for delays of `mgpud` itself, which no idle time of the device tells (docs/decisions/0009).
     #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "nanoseconds of a test run fit 53 bits")]
     pub fn slack_points(&self) -> f64 {
