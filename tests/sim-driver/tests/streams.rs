@@ -261,3 +261,21 @@ fn faults_are_sticky_and_stay_in_their_context() {
         assert_eq!((api.cuCtxSetCurrent)(broken), CUDA_ERROR_INVALID_CONTEXT);
     }
 }
+
+#[test]
+fn a_captured_event_is_named_as_such_also_where_asking_breaks_the_capture() {
+    let api = api();
+    context(api);
+    // SAFETY: handles of our own.
+    unsafe {
+        let stream = out(|p| (api.cuStreamCreate)(p, CU_STREAM_NON_BLOCKING));
+        let event = out(|p| (api.cuEventCreate)(p, CU_EVENT_DISABLE_TIMING));
+        ok((api.cuStreamBeginCapture_v2)(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+        ok((api.cuEventRecord)(event, stream));
+        assert_eq!((api.cuEventQuery)(event), CUDA_ERROR_CAPTURED_EVENT);
+        let mut graph = ptr::null_mut();
+        assert_eq!((api.cuStreamEndCapture)(stream, &raw mut graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+        ok((api.cuEventDestroy_v2)(event));
+        ok((api.cuStreamDestroy_v2)(stream));
+    }
+}

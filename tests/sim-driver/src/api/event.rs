@@ -120,8 +120,10 @@ pub(crate) unsafe fn cuCtxWaitEvent(ctx: CUcontext, event: CUevent) -> Res {
 fn asked(event: CUevent) -> Res<(&'static Event, ContextId)> {
     let driver = driver()?;
     let event = event::find(raw(event))?;
-    capture::check_allowed()?;
+    // Asking may break the caller's own capture; that the event stands for a node is the answer nevertheless.
+    let allowed = capture::check_allowed();
     event.check_not_captured()?;
+    allowed?;
     let context = ContextId(event.link_context.load(Ordering::Relaxed));
     match driver.session.fault(context) {
         0 => Ok((event, context)),
