@@ -114,7 +114,8 @@ fn many_threads_with_one_pool_in_pieces_stay_within_the_limit_and_a_chunk() {
         let mut tenant = node.run(&["--memory", "1GiB"], &Program::workload("alloc", &args));
         let line = tenant.result();
         assert!(held(&line) <= GIB, "{args:?}: {line}");
-        assert!(held(&line) >= GIB * 3 / 5, "{args:?}: freed memory isn't usable: {line}");
+        // Less what other threads hold for a chunk each at that moment, and a third of each chunk that no block fits.
+        assert!(held(&line) >= GIB * 2 / 5, "{args:?}: freed memory isn't usable: {line}");
         let peak = node.witness().devices[0].processes[0].allocated_peak;
         assert!(peak <= GIB + BLOCK + CHUNK, "{args:?}: the device held {peak} bytes");
         tenant.wait();
@@ -166,7 +167,8 @@ fn four_processes_with_all_kinds_share_one_limit() {
         assert!(now <= 2 * GIB + 4 * (BLOCK + CHUNK), "the device held {now} bytes");
         (tenant.lines().iter().filter(|l| *l == "full").count() == 4).then_some(now)
     });
-    assert!(held >= GIB * 3 / 2, "they were refused at {held} bytes");
+    // Each of 16 threads may hold the worst case of a chunk while another one is refused, and what chunks hold is in pieces.
+    assert!(held >= GIB, "they were refused at {held} bytes");
     for process in &node.witness().devices[0].processes {
         let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(process.pid.cast_signed()), Signal::SIGKILL);
     }
