@@ -25,6 +25,9 @@ const CONTROL_OFF: f64 = 15.0;
 const COUNTED: u32 = 8;
 /// Half width of an interval that is narrow enough, ns, for a launch; rounds are added until it is, or there are [`MOST_ROUNDS`].
 const NARROW: f64 = 6.0;
+/// Rounds of a launch's case at least, whatever was asked for: with fewer the interval's formula ([`mean`]) does not hold, and two
+/// rounds that happen to be equal would look narrow.
+const LEAST_ROUNDS: u32 = 50;
 /// Rounds of one case at most, or as many as were asked for.
 const MOST_ROUNDS: u32 = 800;
 
@@ -53,9 +56,10 @@ impl Call {
         }
     }
 
-    /// More rounds are needed: fewer than asked for, or a launch's interval is not narrow yet.
+    /// More rounds are needed: fewer than asked for, or a launch's interval is not narrow yet or rests on too few.
     fn goes_on(self, done: u32, rounds: u32, so_far: &[f64]) -> bool {
-        done < rounds || self == Self::Launch && done < MOST_ROUNDS && mean(so_far).half_width > NARROW
+        let wide = || done < LEAST_ROUNDS || done < MOST_ROUNDS && mean(so_far).half_width > NARROW;
+        done < rounds || self == Self::Launch && wide()
     }
 }
 
@@ -269,10 +273,11 @@ mod tests {
 
     #[test]
     fn rounds_are_added_until_the_interval_is_narrow() {
-        let wide: Vec<f64> = (0..20).map(|i| f64::from(i % 2) * 100.0).collect();
-        let narrow: Vec<f64> = (0..20).map(f64::from).collect();
-        assert!(Call::Launch.goes_on(20, 20, &wide) && !Call::Launch.goes_on(20, 20, &narrow));
-        assert!(Call::Launch.goes_on(19, 20, &narrow) && !Call::Launch.goes_on(MOST_ROUNDS, 20, &wide));
+        let wide: Vec<f64> = (0..60).map(|i| f64::from(i % 2) * 100.0).collect();
+        let narrow: Vec<f64> = (0..60).map(|i| f64::from(i % 20)).collect();
+        assert!(Call::Launch.goes_on(60, 20, &wide) && !Call::Launch.goes_on(60, 20, &narrow));
+        assert!(Call::Launch.goes_on(2, 2, &[5.0, 5.0]), "two equal rounds are luck");
+        assert!(Call::Launch.goes_on(60, 61, &narrow) && !Call::Launch.goes_on(MOST_ROUNDS, 20, &wide));
         assert!(!Call::Alloc.goes_on(20, 20, &wide));
     }
 }
