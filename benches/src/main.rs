@@ -21,8 +21,8 @@ struct Arguments {
     /// Print nothing but one JSON object on stdout.
     #[arg(long)]
     json: bool,
-    /// Rounds of alternating batches or runs a case (overhead and process-cost; launches take more rounds by themselves until the
-    /// intervals are narrow), or seconds a case (share-error); fewer = faster, wider intervals.
+    /// Rounds of alternating batches or runs a case (overhead and process-cost; overheads take at least 50, launches more by
+    /// themselves until the intervals are narrow), or seconds a case (share-error); fewer = faster, wider intervals.
     #[arg(long, value_parser = clap::value_parser!(u32).range(2..=100_000))]
     length: Option<u32>,
 }

@@ -25,7 +25,7 @@ const CONTROL_OFF: f64 = 15.0;
 const COUNTED: u32 = 8;
 /// Half width of an interval that is narrow enough, ns, for a launch; rounds are added until it is, or there are [`MOST_ROUNDS`].
 const NARROW: f64 = 6.0;
-/// Rounds of a launch's case at least, whatever was asked for: with fewer the interval's formula ([`mean`]) does not hold, and two
+/// Rounds of a case at least, whatever was asked for: with fewer the interval's formula ([`mean`]) does not hold, and two
 /// rounds that happen to be equal would look narrow.
 const LEAST_ROUNDS: u32 = 50;
 /// Rounds of one case at most, or as many as were asked for.
@@ -56,10 +56,10 @@ impl Call {
         }
     }
 
-    /// More rounds are needed: fewer than asked for, or a launch's interval is not narrow yet or rests on too few.
+    /// More rounds are needed: fewer than asked for or than an interval needs, or a launch's interval is not narrow yet.
     fn goes_on(self, done: u32, rounds: u32, so_far: &[f64]) -> bool {
-        let wide = || done < LEAST_ROUNDS || done < MOST_ROUNDS && mean(so_far).half_width > NARROW;
-        done < rounds || self == Self::Launch && wide()
+        let wide = || done < MOST_ROUNDS && mean(so_far).half_width > NARROW;
+        done < rounds.max(LEAST_ROUNDS) || self == Self::Launch && wide()
     }
 }
 
@@ -124,9 +124,10 @@ pub(crate) fn run(call: Call, rounds: u32) -> Outcome {
     Outcome { figures, can_be_trusted: found != Some(false) }
 }
 
-/// The control's 50 ns were seen: close to that, and with an interval that does not reach down to nothing.
+/// The control's 50 ns were seen: close to that, with an interval that is too narrow to hold nothing or twice as much.
 fn is_found(control: Mean) -> bool {
-    (control.mean - CONTROL_NS).abs() <= CONTROL_OFF + control.half_width && control.mean > control.half_width
+    let off = (control.mean - CONTROL_NS).abs();
+    off <= CONTROL_OFF + control.half_width && control.half_width < CONTROL_NS / 2.0
 }
 
 /// The worst of each figure: the headline is no single case's, so that no case can hide behind another.
@@ -278,6 +279,6 @@ mod tests {
         assert!(Call::Launch.goes_on(60, 20, &wide) && !Call::Launch.goes_on(60, 20, &narrow));
         assert!(Call::Launch.goes_on(2, 2, &[5.0, 5.0]), "two equal rounds are luck");
         assert!(Call::Launch.goes_on(60, 61, &narrow) && !Call::Launch.goes_on(MOST_ROUNDS, 20, &wide));
-        assert!(!Call::Alloc.goes_on(20, 20, &wide));
+        assert!(Call::Alloc.goes_on(20, 20, &wide) && !Call::Alloc.goes_on(60, 20, &wide));
     }
 }

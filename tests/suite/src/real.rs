@@ -80,7 +80,8 @@ fn row(cast: &Cast, kernel_us: u32, seconds: u32, result: &serde_json::Value) ->
     let number = |key: &str| result[key].as_u64().unwrap_or(0);
     let busy_us = number("launches") as f64 * f64::from(kernel_us);
     let ran = result["seconds"].as_f64().unwrap_or(f64::from(seconds));
-    let refused = result["error"].as_str().or(result["oom"].as_str()).is_some();
+    // The C programs name the driver's error, the others what their own library made of it.
+    let refused = result["error"] == "CUDA_ERROR_OUT_OF_MEMORY" || result["oom"].is_string();
     TenantResult {
         name: cast.name.to_owned(),
         class: cast.class.to_owned(),
@@ -89,7 +90,7 @@ fn row(cast: &Cast, kernel_us: u32, seconds: u32, result: &serde_json::Value) ->
         device_time_percent: (busy_us / ran / 100.0).round() / 100.0,
         memory_limit_bytes: cast.memory,
         memory_peak_bytes: number("held_bytes").max(number("allocated_bytes")),
-        memory_overhead_bytes: 0,
+        memory_overhead_bytes: None,
         oom_refused: refused,
     }
 }

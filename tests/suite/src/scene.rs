@@ -66,8 +66,8 @@ pub struct TenantResult {
     pub memory_limit_bytes: Option<u64>,
     /// Most bytes that it held in driver blocks, by the witness.
     pub memory_peak_bytes: u64,
-    /// Most bytes of its contexts and modules, by the witness.
-    pub memory_overhead_bytes: u64,
+    /// Most bytes of its contexts and modules, by the witness; on a real GPU nobody tells.
+    pub memory_overhead_bytes: Option<u64>,
     /// True if an allocation past the limit was refused (by what the client saw).
     pub oom_refused: bool,
 }
@@ -120,7 +120,7 @@ pub fn row(cast: &Cast, pid: u32, window: &Window, oom_refused: bool) -> TenantR
         device_time_percent: (window.percent(pid) * 100.0).round() / 100.0,
         memory_limit_bytes: cast.memory,
         memory_peak_bytes: process.allocated_peak,
-        memory_overhead_bytes: process.overhead_peak,
+        memory_overhead_bytes: Some(process.overhead_peak),
         oom_refused,
     }
 }

@@ -112,7 +112,7 @@ fn told(scene: SceneResult) -> SceneResult {
             t.device_time_percent,
             limit,
             mib(t.memory_peak_bytes),
-            mib(t.memory_overhead_bytes),
+            t.memory_overhead_bytes.map_or_else(|| "-".to_owned(), mib),
             if t.oom_refused { "refused" } else { "-" }
         );
     }
