@@ -130,6 +130,29 @@ fn a_debt_survives_a_restart() {
     assert!(account.balance_ns < -59_000_000, "{account:?}");
 }
 
+/// What never completes (the GPU has gone) holds nobody up where nobody competes: the driver's error reaches only who may launch.
+#[test]
+fn who_is_left_alone_with_work_that_never_completes_may_launch() {
+    let (first, second) = (TenantId(1), TenantId(2));
+    let mut engine = Engine::new(Fair, Settings::default(), Nanos(0));
+    for tenant in [first, second] {
+        engine.step(Event::TenantJoined { tenant, entitlement: entitlement(50), reattached: false }, Nanos(0));
+        engine.step(Event::Wanted { tenant }, Nanos(0));
+    }
+    let stuck = Activity { waiting: true, in_flight: 3, launches: 3, ..Activity::default() };
+    let mut now = Nanos(0);
+    while engine.holder() != Some(second) {
+        now = now.plus(Nanos(5 * MS));
+        assert!(now < Nanos(10 * S), "the second one never had its turn");
+        engine.step(Event::Observed { tenant: first, activity: stuck }, now);
+    }
+    now = now.plus(Nanos(S));
+    engine.step(Event::Observed { tenant: first, activity: stuck }, now);
+    assert_eq!(engine.holder(), Some(second), "no end of its work was seen, so it is not let in again");
+    engine.step(Event::TenantLeft { tenant: second }, now);
+    assert_eq!(engine.holder(), Some(first), "it waits for nobody");
+}
+
 #[test]
 fn nobody_is_granted_exclusively_before_all_were_seen_quiesced() {
     let (a, b) = (TenantId(1), TenantId(2));

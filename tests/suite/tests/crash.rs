@@ -202,3 +202,23 @@ fn closed_gates_stay_closed_without_a_coordinator_if_the_operator_says_so() {
     drop(online);
     goes_on(&node, offline.pid(), 200);
 }
+
+/// The GPU goes (its server is killed) under two tenants that share it: each gets the driver's error and ends, also the one that
+/// stands at a closed gate with work that will never complete. The coordinator lives and answers.
+#[test]
+fn tenants_end_with_the_drivers_error_when_the_gpu_has_gone() {
+    let node = Node::start(NodeOptions::default());
+    let mut tenants = [saturate(&node, &["--policy", "fair"]), saturate(&node, &["--policy", "fair"])];
+    let (first, second) = (tenants[0].pid(), tenants[1].pid());
+    holds_the_turn(&node, first, second);
+    let sim = nix::unistd::Pid::from_raw(i32::try_from(node.sim_pid()).expect("pids fit i32"));
+    nix::sys::signal::kill(sim, Signal::SIGKILL).expect("the server is killed");
+    // Panics if `mgpu ps` doesn't answer.
+    assert!(node.rows().len() <= 2);
+    for tenant in &mut tenants {
+        let status = tenant.wait();
+        let said = tenant.errors().join("\n");
+        assert!(!status.success() && said.contains("cuLaunchKernel"), "{status}: {said}");
+    }
+    wait::until("the coordinator to have none left", || node.rows().is_empty().then_some(()));
+}

@@ -134,15 +134,19 @@ impl Engine {
         (rows.next().is_none() && row.terms.share_ppm >= WHOLE).then_some(*id)
     }
 
-    /// A sole tenant has the turn without asking and for ever.
+    /// A sole tenant has the turn without asking and for ever. What it left past its deadline may never complete (the GPU has
+    /// gone): only its driver can tell it, and only if its launches get there.
     fn extend_sole(&mut self, id: TenantId, now: Nanos) -> Round {
-        match self.rows.get(&id).map(|row| row.phase) {
-            Some(Phase::Resting | Phase::Ajar { .. }) => {
-                self.grant(id, Reason::SoleTenant, now);
-                Round::Acted
-            }
-            _ => Round::Settled(None),
+        let is_free = |phase| match phase {
+            Phase::Resting | Phase::Ajar { .. } => true,
+            Phase::Draining(drain) => drain.expired,
+            Phase::Holding(_) | Phase::Shared => false,
+        };
+        if !self.rows.get(&id).is_some_and(|row| is_free(row.phase)) {
+            return Round::Settled(None);
         }
+        self.grant(id, Reason::SoleTenant, now);
+        Round::Acted
     }
 
     /// Somebody of that class must be waited for before a grant: offline for everybody, online only for online.
