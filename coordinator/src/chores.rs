@@ -1,5 +1,6 @@
-//! One helper thread for what may take milliseconds: writing the state file and asking NVML. Started before the loop takes a
-//! real-time class. It sleeps on its queue; answers wake the loop by an eventfd.
+//! Two helper threads for what may take milliseconds: one writes the state file, one asks NVML, which may hang with its driver;
+//! then neither a confirmation nor the daemon's end waits for it. Started before the loop takes a real-time class. They sleep
+//! on their queues; answers wake the loop by an eventfd.
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -48,36 +49,44 @@ pub(crate) enum Done {
     Processes(Vec<(DeviceUuid, Result<Listed, GpuError>)>),
 }
 
-/// The loop's end of the thread.
+/// The loop's end of the threads.
 #[derive(Debug)]
 pub(crate) struct Chores {
-    queue: Option<Sender<Chore>>,
+    writes: Option<Sender<Chore>>,
+    questions: Sender<Chore>,
     answers: Receiver<Done>,
     bell: Arc<OwnedFd>,
-    thread: Option<JoinHandle<()>>,
+    writer: Option<JoinHandle<()>>,
 }
 
 impl Chores {
-    /// Starts the thread.
+    /// Starts the threads.
     ///
     /// # Errors
     /// No descriptor or thread left.
     pub(crate) fn start(gpu: Arc<Gpu>, state_file: PathBuf) -> std::io::Result<Self> {
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
         let bell = Arc::new(rustix::event::eventfd(0, flags)?);
-        let (queue, orders) = channel();
         let (report, answers) = channel();
-        let ring = Arc::clone(&bell);
-        let thread = std::thread::Builder::new().name("mgpud-chores".to_owned()).spawn(move || {
-            while let Ok(chore) = orders.recv() {
-                let done = carry_out(chore, &gpu, &state_file);
-                if report.send(done).is_err() {
-                    return;
+        let start = |name: &str| {
+            let (queue, orders) = channel::<Chore>();
+            let (report, ring) = (report.clone(), Arc::clone(&bell));
+            let (gpu, state_file) = (Arc::clone(&gpu), state_file.clone());
+            let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
+                while let Ok(chore) = orders.recv() {
+                    let done = carry_out(chore, &gpu, &state_file);
+                    if report.send(done).is_err() {
+                        return;
+                    }
+                    let _ = rustix::io::write(&*ring, &1_u64.to_ne_bytes());
                 }
-                let _ = rustix::io::write(&*ring, &1_u64.to_ne_bytes());
-            }
-        })?;
-        Ok(Self { queue: Some(queue), answers, bell, thread: Some(thread) })
+            })?;
+            Ok::<_, std::io::Error>((queue, thread))
+        };
+        let (writes, writer) = start("mgpud-state")?;
+        // Never joined: it may hang.
+        let (questions, _) = start("mgpud-nvml")?;
+        Ok(Self { writes: Some(writes), questions, answers, bell, writer: Some(writer) })
     }
 
     /// Readable when an answer waits.
@@ -87,7 +96,11 @@ impl Chores {
 
     /// Hands a chore over; never blocks.
     pub(crate) fn ask(&self, chore: Chore) {
-        if let Some(queue) = &self.queue {
+        let queue = match &chore {
+            Chore::Save { .. } => self.writes.as_ref(),
+            Chore::Processes { .. } => Some(&self.questions),
+        };
+        if let Some(queue) = queue {
             let _ = queue.send(chore);
         }
     }
@@ -99,10 +112,10 @@ impl Chores {
         self.answers.try_iter().collect()
     }
 
-    /// Finishes what was asked and ends the thread.
+    /// Writes what was to be written and ends that thread; nobody asks NVML any more.
     pub(crate) fn finish(&mut self) -> Vec<Done> {
-        self.queue = None;
-        if let Some(thread) = self.thread.take() {
+        self.writes = None;
+        if let Some(thread) = self.writer.take() {
             let _ = thread.join();
         }
         self.answers.try_iter().collect()

@@ -35,6 +35,11 @@ impl Meter {
         false
     }
 
+    /// The source is not heard for one window.
+    pub(crate) fn mute(&mut self, now: Nanos) {
+        self.muted_until = Some(now.plus(WINDOW));
+    }
+
     /// Until when the source is not heard; none = it is.
     pub(crate) const fn muted_until(&self) -> Option<Nanos> {
         self.muted_until

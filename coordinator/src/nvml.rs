@@ -37,6 +37,7 @@ pub(crate) struct DeviceFacts {
 pub(crate) struct Gpu {
     nvml: Nvml,
     path: PathBuf,
+    driver_version: Option<String>,
 }
 
 impl fmt::Debug for Gpu {
@@ -63,7 +64,10 @@ impl Gpu {
         let mut reasons = Vec::new();
         for path in tried {
             match load(path.as_os_str()) {
-                Ok(nvml) => return Ok(Self { nvml, path }),
+                Ok(nvml) => {
+                    let driver_version = nvml.sys_driver_version().ok();
+                    return Ok(Self { nvml, path, driver_version });
+                }
                 Err(e) => reasons.push(format!("{}: {e}", path.display())),
             }
         }
@@ -79,9 +83,9 @@ impl Gpu {
         &self.path
     }
 
-    /// Version of the driver.
+    /// Version of the driver, as it said at the start: the loop asks for it, and a driver may hang.
     pub(crate) fn driver_version(&self) -> Option<String> {
-        self.nvml.sys_driver_version().ok()
+        self.driver_version.clone()
     }
 
     /// All devices, in NVML's order (by PCI address).

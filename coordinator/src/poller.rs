@@ -25,6 +25,8 @@ pub(crate) struct Poller {
 /// Below this distance a sleep overshoots by more than the spin costs.
 const SPIN: Nanos = Nanos::from_micros(20);
 const BATCH: usize = 64;
+/// How an eventfd is watched that is never read.
+const BELL: epoll::EventFlags = epoll::EventFlags::IN.union(epoll::EventFlags::ET);
 
 impl Poller {
     /// An empty set.
@@ -41,15 +43,36 @@ impl Poller {
     /// # Errors
     /// The kernel's limits.
     pub(crate) fn add(&mut self, fd: impl AsFd) -> std::io::Result<Token> {
+        self.add_as(fd, epoll::EventFlags::IN)
+    }
+
+    /// Watches an eventfd that strangers hold, too: each write is told once, and nobody reads it. Its file description is
+    /// shared, so they can make it block, and a read could find it emptied by them.
+    ///
+    /// # Errors
+    /// The kernel's limits.
+    pub(crate) fn add_bell(&mut self, fd: impl AsFd) -> std::io::Result<Token> {
+        self.add_as(fd, BELL)
+    }
+
+    fn add_as(&mut self, fd: impl AsFd, flags: epoll::EventFlags) -> std::io::Result<Token> {
         let token = Token(self.next);
         self.next += 1;
-        epoll::add(&self.epoll, fd, epoll::EventData::new_u64(token.0), epoll::EventFlags::IN)?;
+        epoll::add(&self.epoll, fd, epoll::EventData::new_u64(token.0), flags)?;
         Ok(token)
     }
 
-    /// Stops (`false`) or resumes (`true`) telling about a descriptor; for a peer that rings too often.
+    /// Stops (`false`) or resumes (`true`) telling about a descriptor; for a peer that asks too often.
     pub(crate) fn listen_to(&self, fd: impl AsFd, token: Token, listen: bool) {
-        let flags = if listen { epoll::EventFlags::IN } else { epoll::EventFlags::empty() };
+        self.listen_as(fd, token, if listen { epoll::EventFlags::IN } else { epoll::EventFlags::empty() });
+    }
+
+    /// As [`Self::listen_to`] for a bell; resuming tells of it once, since it was rung before.
+    pub(crate) fn listen_to_bell(&self, fd: impl AsFd, token: Token, listen: bool) {
+        self.listen_as(fd, token, if listen { BELL } else { epoll::EventFlags::empty() });
+    }
+
+    fn listen_as(&self, fd: impl AsFd, token: Token, flags: epoll::EventFlags) {
         let _ = epoll::modify(&self.epoll, fd, epoll::EventData::new_u64(token.0), flags);
     }
 
@@ -113,5 +136,28 @@ mod tests {
         poller.listen_to(&a, token, false);
         poller.wait(Some(clock::now()), &mut ready).expect("wait");
         assert!(ready.is_empty(), "a muted peer is not heard");
+    }
+
+    #[test]
+    fn each_ring_is_told_once_though_nobody_reads_the_bell() {
+        let mut poller = Poller::new().expect("epoll");
+        let bell = rustix::event::eventfd(0, rustix::event::EventfdFlags::NONBLOCK).expect("eventfd");
+        let token = poller.add_bell(&bell).expect("add");
+        let ring = || rustix::io::write(&bell, &1_u64.to_ne_bytes()).expect("ring");
+        let heard = |poller: &mut Poller| {
+            let mut ready = Vec::new();
+            poller.wait(Some(clock::now()), &mut ready).expect("wait");
+            ready.len()
+        };
+        assert_eq!(heard(&mut poller), 0);
+        for _ in 0..3 {
+            ring();
+            assert_eq!((heard(&mut poller), heard(&mut poller)), (1, 0));
+        }
+        poller.listen_to_bell(&bell, token, false);
+        ring();
+        assert_eq!(heard(&mut poller), 0, "muted");
+        poller.listen_to_bell(&bell, token, true);
+        assert_eq!((heard(&mut poller), heard(&mut poller)), (1, 0), "heard again, once");
     }
 }

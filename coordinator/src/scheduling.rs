@@ -1,6 +1,7 @@
-//! How soon the kernel wakes the loop: timer slack and scheduling class of the calling thread. A hand-over waits for that.
+//! What the daemon asks of the kernel for itself: how soon the loop is woken (timer slack and scheduling class of the calling
+//! thread; a hand-over waits for that), and as many descriptors as it may have.
 
-use rustix::process::{Pid, setpriority_process};
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, setpriority_process, setrlimit};
 
 use crate::config::Scheduling;
 
@@ -24,6 +25,14 @@ impl Granted {
             Self::Normal => "normal",
         }
     }
+}
+
+/// Raises the limit of open descriptors as far as it goes: a client takes two, and the usual limit of 1024 is for programs that
+/// use `select`. Gives the limit in force.
+pub(crate) fn raise_descriptors() -> Option<u64> {
+    let limits = getrlimit(Resource::Nofile);
+    let wish = Rlimit { current: limits.maximum, ..limits };
+    if setrlimit(Resource::Nofile, wish).is_ok() { wish.current } else { limits.current }
 }
 
 /// Asks for the class that the configuration names, then for less.

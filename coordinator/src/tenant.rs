@@ -168,10 +168,8 @@ impl Bell {
         Self { fd, token, meter: Meter::new(RINGS) }
     }
 
-    /// It rang: empties it. `false`: too often, so it should not be listened to for a while.
+    /// It rang. `false`: too often, so it should not be listened to for a while. Not read: a client could have made it block.
     pub(crate) fn rang(&mut self, now: Nanos) -> bool {
-        let mut count = [0_u8; 8];
-        let _ = rustix::io::read(&self.fd, &mut count);
         self.meter.count(now)
     }
 }

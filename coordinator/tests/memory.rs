@@ -2,7 +2,7 @@
 
 mod support;
 
-use mgpu_protocol::control::{Request, Settings};
+use mgpu_protocol::control::{Request, Response, Settings};
 use mgpu_protocol::sync::Ordering;
 use support::client::Client;
 use support::remote::Remote;
@@ -110,4 +110,23 @@ fn a_lying_lease_word_does_not_reach_another_tenant_nor_stop_the_daemon() {
 #[test]
 fn remote_client() {
     support::remote::child();
+}
+
+/// A driver that is stuck hangs whoever asks it: neither commands nor the daemon's end wait for that.
+#[test]
+fn a_driver_that_hangs_stops_nobody() {
+    let mut node = Node::running();
+    let directory = node.create(&with_memory(GIB));
+    let client = Client::attach(&directory);
+    assert!(client.allocate(MIB));
+    let gpu = node.folder.join("gpu");
+    let text = std::fs::read_to_string(&gpu).expect("gpu file");
+    std::fs::write(&gpu, text + "hang\n").expect("gpu file");
+    // What it used is asked for now, and the answer never comes.
+    drop(client);
+    until("NVML is asked and hangs", || node.folder.join("gpu.hangs").exists().then_some(()));
+    assert!(matches!(node.ask(&Request::Version), Response::Version { driver: Some(v), .. } if v == "999.1"));
+    node.create(&with_memory(GIB));
+    node.signal("TERM");
+    assert!(node.ended().success());
 }

@@ -218,3 +218,84 @@ fn a_flood_of_packets_or_connections_leaves_the_others_their_turn() {
     drop(flooder);
     until("it is served again", || Client::try_attach(&directory, Hello::new(1)).ok());
 }
+
+/// The bell's file description is shared with clients, which can make it block and empty it: a read might never come back.
+#[test]
+fn the_daemon_never_reads_what_a_client_can_make_block() {
+    let mut node = Node::running();
+    let client = Client::attach(&node.create(&with_memory(GIB)));
+    for rings in 1..4_u64 {
+        rustix::io::write(&client.bell, &1_u64.to_ne_bytes()).expect("ring");
+        // One thread: what is asked after the ring is answered after it was heard.
+        node.rows();
+        node.rows();
+        if rings == 3 {
+            let mut count = [0; 8];
+            rustix::io::read(&client.bell, &mut count).expect("nobody else has read it");
+            assert_eq!(u64::from_ne_bytes(count), rings);
+        }
+    }
+    // A bell that is full wakes nobody: what is measured is how often the daemon wakes in this time.
+    rustix::io::write(&client.bell, &1_u64.to_ne_bytes()).expect("ring");
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    node.signal("TERM");
+    assert!(node.ended().success());
+    assert!(wakeups(&node.log()) < 500, "{} wake-ups", wakeups(&node.log()));
+}
+
+/// What a stopped daemon said of how often it woke.
+fn wakeups(log: &str) -> u64 {
+    log.rsplit("wakeups=").next().and_then(|n| n.trim().parse().ok()).expect("the last line")
+}
+
+#[test]
+fn the_usual_soft_limit_of_descriptors_does_not_bound_the_clients() {
+    let mut node = Node::new(1);
+    node.before = "ulimit -Sn 64".to_owned();
+    node.start();
+    let directory = node.create(&with_memory(GIB));
+    let clients: Vec<Client> = (0..MAX_CLIENTS).map(|_| Client::attach(&directory)).collect();
+    assert_eq!(clients.len(), MAX_CLIENTS);
+}
+
+/// A connection that can't be accepted stays in the queue; the daemon must not spin on it, and serves again when it can.
+#[test]
+fn without_descriptors_the_daemon_sleeps_and_comes_back() {
+    let mut node = Node::new(1);
+    node.before = "ulimit -n 40".to_owned();
+    node.start();
+    let control = node.runtime_dir().join("control.sock");
+    let connect = || std::os::unix::net::UnixStream::connect(&control).expect("the queue has room");
+    let crowd: Vec<_> = (0..50).map(|_| connect()).collect();
+    until("it has none left", || node.log().contains("could not be accepted").then_some(()));
+    // What is measured is how often it wakes in this time.
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    drop(crowd);
+    node.create(&with_memory(GIB));
+    node.signal("TERM");
+    assert!(node.ended().success());
+    let log = node.log();
+    assert!(wakeups(&log) < 2_000, "{} wake-ups", wakeups(&log));
+}
+
+/// Counts after many joins and leaves are those from before.
+#[test]
+fn thousands_of_clients_and_tenants_leave_nothing() {
+    let node = Node::running();
+    let descriptors = || std::fs::read_dir(format!("/proc/{}/fd", node.pid())).expect("descriptors").count();
+    let directories = || std::fs::read_dir(node.runtime_dir().join("tenants")).expect("tenants").count();
+    let keeper = support::bystander::Bystander::start();
+    let directory = node.create_for(keeper.pid(), &with_memory(GIB));
+    drop(Client::attach(&directory));
+    until("settled", || node.rows()[0].clients.is_empty().then_some(()));
+    let before = (descriptors(), directories());
+    for _ in 0..2_000 {
+        drop(Client::attach(&directory));
+    }
+    for _ in 0..100 {
+        let mut process = support::bystander::Bystander::start();
+        node.create_for(process.pid(), &with_memory(GIB));
+        process.kill();
+    }
+    until("as before", || (node.rows().len() == 1 && (descriptors(), directories()) == before).then_some(()));
+}

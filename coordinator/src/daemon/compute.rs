@@ -114,7 +114,7 @@ impl Daemon {
         let Some(tenant) = self.tenants.get_mut(&number) else { return };
         if !tenant.bell.rang(clock::now()) {
             debug!(tenant = %tenant.name, "rings too often, not heard for a while");
-            self.poller.listen_to(&tenant.bell.fd, tenant.bell.token, false);
+            self.poller.listen_to_bell(&tenant.bell.fd, tenant.bell.token, false);
         }
         self.take_wants(number);
     }
@@ -139,10 +139,13 @@ impl Daemon {
 
     /// Listens again to those who asked too often; what they wanted meanwhile is taken first.
     pub(super) fn unmute(&mut self, now: Nanos) {
+        if self.deaf.is_due(now) {
+            self.hear_own_listeners(true);
+        }
         let mut rang = Vec::new();
         for tenant in self.tenants.values_mut().filter(|t| t.next_unmute().is_some_and(|at| at <= now)) {
             if tenant.bell.meter.is_due(now) {
-                self.poller.listen_to(&tenant.bell.fd, tenant.bell.token, true);
+                self.poller.listen_to_bell(&tenant.bell.fd, tenant.bell.token, true);
                 rang.push(tenant.number);
             }
             if tenant.connects.is_due(now) {

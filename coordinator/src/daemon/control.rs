@@ -11,6 +11,7 @@ use mgpu_protocol::{PAGE_VERSION, PROTOCOL_VERSION, socket};
 use tracing::{debug, info, warn};
 
 use super::{Daemon, Source};
+use crate::clock;
 use crate::poller::Token;
 use crate::process::{self, ProcessId};
 use crate::state::Origin;
@@ -34,7 +35,10 @@ const MAX_PEERS: usize = 64;
 
 impl Daemon {
     pub(super) fn accept_control(&mut self) {
-        let Ok(fd) = socket::accept(self.control.as_fd()) else { return };
+        let fd = match socket::accept(self.control.as_fd()) {
+            Ok(fd) => fd,
+            Err(error) => return self.cannot_accept(&error),
+        };
         if self.control_peers.len() >= MAX_PEERS {
             warn!("{MAX_PEERS} commands are connected, another one was closed");
             return;
@@ -52,6 +56,26 @@ impl Daemon {
         let peer =
             Peer { socket: fd, process: peer.process, uid: peer.uid, buffer: Vec::new(), waiting: VecDeque::new() };
         self.control_peers.insert(token, peer);
+    }
+
+    /// No descriptor is left, most likely, and the connection stays in the queue: asking again at once would never end.
+    pub(super) fn cannot_accept(&mut self, error: &std::io::Error) {
+        if error.kind() == std::io::ErrorKind::WouldBlock {
+            return;
+        }
+        warn!(%error, "a command could not be accepted");
+        self.deaf.mute(clock::now());
+        self.hear_own_listeners(false);
+    }
+
+    pub(super) fn hear_own_listeners(&self, listen: bool) {
+        for (token, source) in &self.sources {
+            match (source, &self.declare) {
+                (Source::ControlListener, _) => self.poller.listen_to(&self.control, *token, listen),
+                (Source::DeclareListener, Some(declare)) => self.poller.listen_to(declare, *token, listen),
+                _ => {}
+            }
+        }
     }
 
     pub(super) fn on_control(&mut self, token: Token) {

@@ -27,7 +27,10 @@ pub(super) fn deadline(tenant: &Tenant) -> Option<Nanos> {
 impl Daemon {
     pub(super) fn accept_declare(&mut self) {
         let Some(listener) = &self.declare else { return };
-        let Ok(fd) = socket::accept(listener.as_fd()) else { return };
+        let fd = match socket::accept(listener.as_fd()) {
+            Ok(fd) => fd,
+            Err(error) => return self.cannot_accept(&error),
+        };
         if self.declare_peers.len() >= MAX_PEERS {
             warn!("{MAX_PEERS} processes declare themselves at once, another one was closed");
             return;

@@ -26,6 +26,7 @@ use crate::chores::Chores;
 use crate::clock;
 use crate::config::Config;
 use crate::device::Device;
+use crate::meter::Meter;
 use crate::nvml::Gpu;
 use crate::poller::{Poller, Token};
 use crate::tenant::Tenant;
@@ -73,6 +74,8 @@ pub(crate) struct Daemon {
     chores: Chores,
     signals: UnixStream,
     control: OwnedFd,
+    /// While it is muted the daemon's own listeners are not heard: nothing could be accepted.
+    deaf: Meter,
     declare: Option<OwnedFd>,
     control_peers: BTreeMap<Token, control::Peer>,
     declare_peers: BTreeMap<Token, OwnedFd>,
@@ -150,7 +153,12 @@ impl Daemon {
         let tenants = self.tenants.values().flat_map(|t| {
             [t.next_beat, t.next_unmute(), t.settling_until, declare::deadline(t), session::hello_deadline(t)]
         });
-        let own = [self.persist.due(), self.audit.due(), self.idle_deadline().filter(|_| self.exit_when_idle)];
+        let own = [
+            self.deaf.muted_until(),
+            self.persist.due(),
+            self.audit.due(),
+            self.idle_deadline().filter(|_| self.exit_when_idle),
+        ];
         devices.chain(tenants.flatten()).chain(own.into_iter().flatten()).min()
     }
 

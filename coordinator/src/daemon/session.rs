@@ -47,7 +47,10 @@ impl Daemon {
             Ok(connection) => connection,
             Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => return,
             Err(error) => {
-                debug!(%error, "accept");
+                // No descriptor is left, and the connection stays in the queue: asking again at once would never end.
+                warn!(tenant = %tenant.name, %error, "a connection could not be accepted");
+                tenant.connects.mute(clock::now());
+                self.poller.listen_to(&tenant.listener.0, tenant.listener.1, false);
                 return;
             }
         };
@@ -64,10 +67,13 @@ impl Daemon {
     fn seat_connection(&mut self, number: TenantId, fd: OwnedFd, peer: process::Peer) -> std::io::Result<()> {
         let token = self.watch(&fd, Source::Connection(number))?;
         let pidfd = match peer.pidfd {
-            Some(pidfd) => {
-                let death = self.watch(&pidfd, Source::ClientDeath(number, token))?;
-                Some((pidfd, death))
-            }
+            Some(pidfd) => match self.watch(&pidfd, Source::ClientDeath(number, token)) {
+                Ok(death) => Some((pidfd, death)),
+                Err(error) => {
+                    self.unwatch(&fd, token);
+                    return Err(error);
+                }
+            },
             None => None,
         };
         let connection = Connection {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use mgpu_coordinator_core::TenantId;
 use rustix::fs::FlockOperation;
 use rustix::net::SocketType;
-use tracing::{info, warn};
+use tracing::{debug, info, warn};
 
 use super::restore::expected_by_device;
 use super::{Daemon, Source, persist::Persist};
@@ -20,6 +20,7 @@ use crate::clock;
 use crate::config::{Config, Declared, explicit};
 use crate::device::Device;
 use crate::device_lock::{LockDirectory, Taken};
+use crate::meter::Meter;
 use crate::nvml::Gpu;
 use crate::poller::Poller;
 use crate::process;
@@ -53,6 +54,8 @@ impl Daemon {
     pub(crate) fn start(launch: Launch) -> Result<Self, StartError> {
         let Launch { config, config_file, runtime_dir, user, exit_when_idle } = launch;
         let runtime_dir = runtime_dir.or_else(|| explicit(&config.runtime_dir)).unwrap_or_else(|| default_path(user));
+        let descriptors = scheduling::raise_descriptors();
+        debug!(?descriptors, "limit of open descriptors");
         let signals = signal_socket()?;
         let nvml = explicit(&config.nvml).or_else(|| environment("MGPU_NVML"));
         let gpu = Arc::new(Gpu::open(nvml.as_deref())?);
@@ -101,6 +104,7 @@ impl Daemon {
             chores,
             signals,
             control,
+            deaf: Meter::new(u32::MAX),
             declare,
             control_peers: std::collections::BTreeMap::new(),
             declare_peers: std::collections::BTreeMap::new(),

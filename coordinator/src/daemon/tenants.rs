@@ -47,10 +47,12 @@ impl Daemon {
         let plan = Plan { number, id, name, settings, devices, origin };
         self.admit(&plan, false)?;
         self.next_tenant += 1;
+        let directory = self.runtime_dir.join("tenants").join(&plan.id);
         match self.build(plan, false) {
             Ok(()) => Ok(number),
             Err(error) => {
                 self.release_rows(number);
+                remove_directory(&directory);
                 Err(Refusal(format!("the tenant can't be set up: {error}")))
             }
         }
@@ -146,7 +148,8 @@ impl Daemon {
         crash::point("tenant-listener");
         let listener_token = self.watch(&listener, Source::Listener(plan.number))?;
         let bell = Bell::make()?;
-        let bell_token = self.watch(&bell, Source::Bell(plan.number))?;
+        let bell_token = self.poller.add_bell(&bell)?;
+        self.sources.insert(bell_token, Source::Bell(plan.number));
         let keeper = match &plan.origin {
             Origin::Process(process) => self.watch_process(*process, Source::Keeper(plan.number)),
             Origin::Declared { .. } => None,
@@ -256,7 +259,10 @@ impl Daemon {
         self.save_now();
     }
 
+    /// Its rows, and what was watched for it when it could not be built: those descriptors have been closed.
     pub(super) fn release_rows(&mut self, number: TenantId) {
+        let of_it = |source: &Source| matches!(source, Source::Listener(n) | Source::Bell(n) | Source::Keeper(n) if *n == number);
+        self.sources.retain(|_, source| !of_it(source));
         for device in &mut self.devices {
             device.admission.release(number);
         }

@@ -53,6 +53,8 @@ pub(crate) struct Node {
     pub(crate) daemon: Option<Child>,
     /// Put into the daemon's environment.
     pub(crate) environment: Vec<(String, String)>,
+    /// Run by a shell before it becomes the daemon.
+    pub(crate) before: String,
 }
 
 static NODES: AtomicU32 = AtomicU32::new(0);
@@ -66,7 +68,7 @@ impl Node {
         let uuids = (0..devices)
             .map(|i| format!("GPU-{:08x}-{number:04x}-{i:04x}-0000-00000000f00d", std::process::id()))
             .collect();
-        let node = Self { folder, uuids, daemon: None, environment: Vec::new() };
+        let node = Self { folder, uuids, daemon: None, environment: Vec::new(), before: ":".to_owned() };
         node.gpu_processes(&[]);
         node.configure("");
         node
@@ -101,8 +103,9 @@ impl Node {
     }
 
     pub(crate) fn command(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_mgpud"));
+        let mut command = Command::new("sh");
         command
+            .args(["-c", &format!("{}; exec \"$0\" \"$@\"", self.before), env!("CARGO_BIN_EXE_mgpud")])
             .arg("--config")
             .arg(self.folder.join("mgpud.toml"))
             .env("MGPU_NVML", fake_nvml())
